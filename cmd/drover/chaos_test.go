@@ -17,10 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 var (

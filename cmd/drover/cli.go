@@ -20,65 +20,65 @@ import (
 
 // cli is the command line.
 type cli struct {
-	Agent    []string       `placeholder:"URL" help:"An agent to talk to; repeatable, the next one is tried when one does not answer. Default: DROVER_AGENTS, separated by commas, those of the file DROVER_CONFIG, or a local grid."`
-	JSON     bool           `name:"json" xor:"output" help:"Print JSON with a versioned schema."`
-	Quiet    bool           `short:"q" xor:"output" help:"Print IDs only (of sites and services their names), and no progress line; refused by commands that print none."`
-	Patience *time.Duration `placeholder:"D" help:"How long to try again when nobody answers. Default: 10s, and 5m for wait, logs, --wait, and what call does after submitting."`
-	Debug    bool           `help:"Tell on stderr what is tried again, and why."`
+	Agent    []string       `placeholder:"URL" help:"URL of an agent. Repeatable: the next one is tried if one does not answer. Default: DROVER_AGENTS (separated by commas), the agents of the file DROVER_CONFIG, or an agent on this host."`
+	JSON     bool           `name:"json" xor:"output" help:"Print JSON; see docs/http.md."`
+	Quiet    bool           `short:"q" xor:"output" help:"Print only IDs, or names of sites and services, and no progress. Commands that print no IDs refuse it."`
+	Patience *time.Duration `placeholder:"D" help:"How long to retry when the grid does not answer. Default: 10s; 5m for wait, logs, --wait, and for call after the job is accepted."`
+	Debug    bool           `help:"Log retries and their reasons on stderr."`
 	Version  bool           `help:"Print the version."`
 
 	Submit       submitCmd       `cmd:"" quiet:"" group:"jobs" help:"Submit a request and print the job's ID."`
-	Call         callCmd         `cmd:"" quiet:"" group:"jobs" help:"Submit, wait, bring the results; exit with the job's status."`
+	Call         callCmd         `cmd:"" quiet:"" group:"jobs" help:"Submit a request, wait, and fetch the results; exit with the job's status."`
 	Estimate     estimateCmd     `cmd:"" group:"jobs" help:"Show when each site would finish a request at each width; submit nothing."`
 	Wait         waitCmd         `cmd:"" quiet:"" group:"jobs" help:"Wait for jobs; exit with their status."`
 	Job          jobCmd          `cmd:"" quiet:"" group:"jobs" help:"Show jobs."`
 	Queue        queueCmd        `cmd:"" quiet:"" group:"jobs" help:"List the jobs that have not ended."`
-	Logs         logsCmd         `cmd:"" quiet:"" group:"jobs" help:"Print what jobs write."`
-	Cancel       cancelCmd       `cmd:"" quiet:"" group:"jobs" help:"End jobs."`
-	Get          getCmd          `cmd:"" quiet:"" group:"jobs" help:"Bring what jobs have written."`
-	Why          whyCmd          `cmd:"" group:"jobs" help:"Show why a job is where it is."`
-	Move         moveCmd         `cmd:"" quiet:"" group:"jobs" help:"Have a waiting job moved to another site."`
-	Reserve      reserveCmd      `cmd:"" quiet:"" group:"jobs" help:"Have processors set aside, and print the reservation's ID."`
+	Logs         logsCmd         `cmd:"" quiet:"" group:"jobs" help:"Print the output of jobs."`
+	Cancel       cancelCmd       `cmd:"" quiet:"" group:"jobs" help:"Cancel jobs."`
+	Get          getCmd          `cmd:"" quiet:"" group:"jobs" help:"Fetch the output files of jobs."`
+	Why          whyCmd          `cmd:"" group:"jobs" help:"Show why a site was chosen for a job."`
+	Move         moveCmd         `cmd:"" quiet:"" group:"jobs" help:"Move a waiting job to another site."`
+	Reserve      reserveCmd      `cmd:"" quiet:"" group:"jobs" help:"Reserve processors and print the reservation's ID."`
 	Reservations reservationsCmd `cmd:"" quiet:"" group:"jobs" help:"List reservations."`
-	Unreserve    unreserveCmd    `cmd:"" quiet:"" group:"jobs" help:"Give a reservation back, and end the jobs in it."`
+	Unreserve    unreserveCmd    `cmd:"" quiet:"" group:"jobs" help:"Cancel a reservation and the jobs in it."`
 
-	Data       dataCmd       `cmd:"" quiet:"" group:"grid" help:"Have data stay at sites, so that requests use them without their being sent again."`
+	Data       dataCmd       `cmd:"" quiet:"" group:"grid" help:"Keep data at sites, for requests to use without sending them again."`
 	Site       siteCmd       `cmd:"" quiet:"" group:"grid" help:"Show a site: its queue, agreements, reservations and policy."`
-	Top        topCmd        `cmd:"" group:"grid" help:"Show who has what of a site's nodes, again and again."`
+	Top        topCmd        `cmd:"" group:"grid" help:"Show the use of a site's nodes, updated continuously."`
 	Sites      sitesCmd      `cmd:"" quiet:"" group:"grid" help:"List the sites and their queues."`
-	Services   servicesCmd   `cmd:"" quiet:"" group:"grid" help:"List what the grid can run."`
+	Services   servicesCmd   `cmd:"" quiet:"" group:"grid" help:"List the services of the grid."`
 	Moves      movesCmd      `cmd:"" quiet:"" group:"grid" help:"List moves of jobs between sites."`
-	Reallocate reallocateCmd `cmd:"" group:"grid" help:"Move waiting jobs to where they would finish sooner, or show what would be moved."`
-	Drain      drainCmd      `cmd:"" quiet:"" group:"grid" help:"Have a site take no new jobs, and those that wait there moved away."`
-	Resume     resumeCmd     `cmd:"" quiet:"" group:"grid" help:"Have a site take jobs again."`
-	Resolve    resolveCmd    `cmd:"" quiet:"" group:"grid" help:"Declare what became of a move whose other site is lost for ever."`
+	Reallocate reallocateCmd `cmd:"" group:"grid" help:"Move waiting jobs to sites where they would finish earlier, or show which would move."`
+	Drain      drainCmd      `cmd:"" quiet:"" group:"grid" help:"Stop a site from accepting jobs, and move its waiting jobs away."`
+	Resume     resumeCmd     `cmd:"" quiet:"" group:"grid" help:"Let a drained site accept jobs again."`
+	Resolve    resolveCmd    `cmd:"" quiet:"" group:"grid" help:"Settle a move whose other site is permanently lost."`
 
-	Demo      demoCmd   `cmd:"" group:"roles" help:"Run a grid of three sites on this host, and show it at work."`
+	Demo      demoCmd   `cmd:"" group:"roles" help:"Run a grid of three sites on this host and show it at work."`
 	AgentCmd  agentCmd  `cmd:"" name:"agent" group:"roles" help:"Run an agent."`
 	ServerCmd serverCmd `cmd:"" name:"server" group:"roles" help:"Run the server of a site."`
-	NodeCmd   nodeCmd   `cmd:"" name:"node" group:"roles" help:"Run the tasks of a site on this host."`
+	NodeCmd   nodeCmd   `cmd:"" name:"node" group:"roles" help:"Run tasks of a site on this host."`
 	Sim       simCmd    `cmd:"" group:"what-if" help:"Replay workloads in virtual time."`
 
-	Service   serviceCmd   `cmd:"" hidden:"" help:"Run a bundled service: servers start these."`
-	Supervise superviseCmd `cmd:"" hidden:"" help:"Run the programs of a site: servers start these."`
-	Gate      gateCmd      `cmd:"" hidden:"" help:"Wait to become a program: supervisors start these."`
+	Service   serviceCmd   `cmd:"" hidden:"" help:"Run a bundled service. Servers use this."`
+	Supervise superviseCmd `cmd:"" hidden:"" help:"Run the programs of a site. Servers use this."`
+	Gate      gateCmd      `cmd:"" hidden:"" help:"Wait to become a program. Supervisors use this."`
 
-	Attempt attemptCmd `cmd:"" hidden:"" help:"Run an attempt of a job: batch scripts start these."`
+	Attempt attemptCmd `cmd:"" hidden:"" help:"Run an attempt of a job. Batch scripts use this."`
 
-	Completion completionCmd `cmd:"" help:"Print what has a shell complete command lines: drover completion bash|zsh|fish."`
-	Complete   completeCmd   `cmd:"" hidden:"" help:"Tell what could stand next on a command line: shells ask this."`
+	Completion completionCmd `cmd:"" help:"Print the completion script of a shell: drover completion bash|zsh|fish."`
+	Complete   completeCmd   `cmd:"" hidden:"" help:"Print completion candidates. Shells use this."`
 	VersionCmd versionCmd    `cmd:"" name:"version" help:"Print the version."`
 }
 
-// app is what the commands share.
+// app is the state that all commands share.
 type app struct {
 	*cmdline.Process
 	ctx    context.Context // ends with SIGINT or SIGTERM
 	flags  *cli
-	client *client.Client // opened by grid
+	client *client.Client // set by grid
 }
 
-// grid returns the client of the grid.
+// grid returns the client of the grid. It creates the client on first use.
 func (a *app) grid() (*client.Client, error) {
 	if a.client != nil {
 		return a.client, nil
@@ -91,7 +91,7 @@ func (a *app) grid() (*client.Client, error) {
 	return c, nil
 }
 
-// open returns a client of the grid with connections of its own.
+// open returns a client of the grid with its own connections.
 func (a *app) open() (*client.Client, error) {
 	cfg, err := a.config()
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *app) open() (*client.Client, error) {
 	return c, nil
 }
 
-// config returns how the grid is reached: as the environment says, but for what flags do.
+// config returns the client's configuration: that of the environment, overridden by flags.
 func (a *app) config() (client.Config, error) {
 	cfg, err := client.Environment(a.Getenv)
 	if err != nil {
@@ -124,7 +124,7 @@ func (a *app) config() (client.Config, error) {
 	return cfg, nil
 }
 
-// agents returns the URLs of the agents; none when the configuration is wrong.
+// agents returns the URLs of the agents, none if the configuration is wrong.
 func (a *app) agents() []string {
 	cfg, err := a.config()
 	if err != nil {
@@ -133,8 +133,8 @@ func (a *app) agents() []string {
 	return cfg.Agents
 }
 
-// localHint tells how to start a grid, when none was named and there is none on this host.
-func (a *app) localHint(err error) error {
+// withLocalHint adds how to start a grid, if none was named and none runs on this host.
+func (a *app) withLocalHint(err error) error {
 	e, ok := errors.AsType[*problem.Problem](err)
 	named := len(a.flags.Agent) > 0 || a.Getenv(client.EnvironmentAgents) != "" || a.Getenv(client.EnvironmentConfig) != ""
 	if !ok || named || e.Reason != problem.Unreachable || !strings.Contains(e.Message, client.LocalAgent) {
@@ -143,13 +143,13 @@ func (a *app) localHint(err error) error {
 	return &noGridError{err: err}
 }
 
-// noGridError says that no grid was named, and none is on this host.
+// noGridError reports that no grid was named and none runs on this host.
 type noGridError struct{ err error }
 
 func (e *noGridError) Error() string { return e.err.Error() }
 func (e *noGridError) Unwrap() error { return e.err }
 
-// policyNames are the variables by which help texts list policies.
+// policyNames returns the variables with which help texts list policies.
 func policyNames() kong.Vars {
 	list := func(where ...func(*policy.Entry) bool) string { return strings.Join(policy.Names(where...), ", ") }
 	return kong.Vars{
@@ -215,41 +215,37 @@ func run(p *cmdline.Process) (code int) {
 			return report(p, flags.JSON, err)
 		}
 	}
-	err = a.localHint(parsed.Run(a))
+	err = a.withLocalHint(parsed.Run(a))
 	if a.client != nil {
 		a.client.Close()
 	}
 	return report(p, flags.JSON, out.Check(err))
 }
 
-// report tells of an error and returns the exit code.
-func report(p *cmdline.Process, asJSON bool, err error) int { return reportOf(p, asJSON, err, nil) }
+// quietTag marks the commands that can print only IDs. The others refuse --quiet, because
+// it would have no effect.
+const quietTag = "quiet"
 
-// reportOf is report of one request of many, or of none.
-func reportOf(p *cmdline.Process, asJSON bool, err error, of *wish) int {
-	if err == nil {
-		return cmdline.ExitOK
-	}
-	code := codeOf(err)
-	if errors.Is(err, context.Canceled) && code == cmdline.ExitFailure {
-		code = cmdline.ExitInterrupted
-	}
-	view := errorViewOf(err, code)
-	write := cmdline.WriteJSON
-	if of != nil {
-		view.Line, view.Index, write = of.line, of.index, writeLine
-	}
-	switch {
-	case view.Message == "":
-	case asJSON:
-		if e := write(p.Stderr, view); e != nil {
-			return cmdline.ExitFailure
-		}
-	default:
-		_, _ = fmt.Fprintf(p.Stderr, "drover: %s\n", view.Message)
-		if view.Hint != "" {
-			_, _ = fmt.Fprintf(p.Stderr, "hint: %s\n", view.Hint)
+// checkQuiet refuses --quiet where it has no effect.
+func checkQuiet(parsed *kong.Context) error {
+	node := parsed.Selected()
+	for n := node; n != nil; n = n.Parent {
+		if n.Tag != nil && n.Tag.Has(quietTag) {
+			return nil
 		}
 	}
-	return code
+	var quiet []string
+	for _, child := range parsed.Model.Children {
+		if !child.Hidden && child.Tag.Has(quietTag) {
+			quiet = append(quiet, child.Name)
+		}
+	}
+	name := ""
+	if node != nil {
+		name = strings.TrimPrefix(node.Path(), "drover ")
+	}
+	return &cmdline.UsageError{
+		Message: fmt.Sprintf("--quiet with %s, which prints no IDs, accepted: with %s", name, strings.Join(quiet, ", ")),
+		Hint:    "leave it out, or use --json",
+	}
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// A shell asks `drover complete` what could stand next. What to say is found in the
-// parser's own model of the command line; a `complete` tag says of which kind a value is,
-// and the grid is asked for the names of services, sites and jobs.
+// Shells call `drover complete` to complete a command line. The candidates come from the
+// parser's model of the command line. A `complete` tag names the kind of a value: then the
+// grid provides the names of services, sites, jobs or data.
 
 //go:embed completion
 var completionScripts embed.FS
@@ -37,21 +37,21 @@ func (c *completionCmd) Run(a *app) error {
 }
 
 const (
-	// completionPatience is how long the grid may take to answer somebody who types.
+	// completionPatience bounds how long a user has to wait for the grid.
 	completionPatience = time.Second
-	// mostCompleted bounds the jobs that are offered: the latest.
-	mostCompleted = 50
+	// maxCompleted bounds how many jobs or data are offered: the latest ones.
+	maxCompleted = 50
 )
 
 type completeCmd struct {
-	Line  *string  `help:"The command line up to the cursor, in place of words."`
-	Words []string `arg:"" optional:"" help:"The words behind the program's name; the last one is being typed."`
+	Line  *string  `help:"The command line up to the cursor, instead of words."`
+	Words []string `arg:"" optional:"" help:"The words after the program's name; the last one is incomplete."`
 }
 
 func (c *completeCmd) Run(a *app) error {
 	words := c.Words
 	if c.Line != nil {
-		words = splitLine(*c.Line)[1:] // the program goes before
+		words = splitLine(*c.Line)[1:] // without the program
 	}
 	if len(words) == 0 {
 		words = []string{""}
@@ -64,19 +64,19 @@ func (c *completeCmd) Run(a *app) error {
 	defer cancel()
 	for _, candidate := range completions(parser.Model.Node, words, func(at *cursor) []candidate { return a.names(ctx, at) }) {
 		text := candidate.text
-		if c.Line != nil { // to bash the part behind = is a word
+		if c.Line != nil { // bash splits words at =
 			current := words[len(words)-1]
 			text = strings.TrimPrefix(text, current[:strings.LastIndex(current, "=")+1])
 		}
-		if _, err := fmt.Fprintf(a.Stdout, "%s\t%s\n", text, oneLine.Replace(candidate.help)); err != nil {
+		if _, err := fmt.Fprintf(a.Stdout, "%s\t%s\n", text, joinLines.Replace(candidate.help)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// names asks the grid for names of a kind. When it does not answer in time there are
-// none.
+// names asks the grid for names of the cursor's kind. It returns none if the grid does not
+// answer in time.
 func (a *app) names(ctx context.Context, at *cursor) []candidate {
 	if len(at.agents) > 0 {
 		a.flags.Agent = at.agents
@@ -101,15 +101,15 @@ func (a *app) names(ctx context.Context, at *cursor) []candidate {
 	case "argument":
 		list = argumentNames(ctx, grid, at)
 	case "data":
-		list = dataNames(ctx, grid)
+		list = dataCandidates(ctx, grid)
 	case "job", "jobs", "active":
 		list = jobNames(ctx, grid, at.kind)
 	}
 	return list
 }
 
-// argumentNames are the arguments of the service on the line that are not given yet, or
-// the values that one of them can have.
+// argumentNames returns the arguments of the service that are not on the line yet, or the
+// values of the argument that is being typed.
 func argumentNames(ctx context.Context, grid *client.Client, at *cursor) []candidate {
 	if len(at.values) == 0 {
 		return nil
@@ -129,7 +129,7 @@ func argumentNames(ctx context.Context, grid *client.Client, at *cursor) []candi
 			choices = []string{"true", "false"}
 		}
 		if arg.Type.Sent() && strings.HasPrefix(at.current, name+"=data:") {
-			for _, d := range dataNames(ctx, grid) {
+			for _, d := range dataCandidates(ctx, grid) {
 				list = append(list, candidate{name + "=data:" + d.text, d.help})
 			}
 		}
@@ -149,11 +149,11 @@ func argumentNames(ctx context.Context, grid *client.Client, at *cursor) []candi
 	return list
 }
 
-// jobNames are the latest jobs, and the words that stand for some.
+// jobNames returns the latest jobs, and the words that select jobs.
 func jobNames(ctx context.Context, grid *client.Client, kind string) []candidate {
-	list := []candidate{{"last", "the job that was submitted last"}}
+	list := []candidate{{"last", "the job submitted last"}}
 	if kind != "job" {
-		list = append(list, candidate{"all", "your own that have not ended"})
+		list = append(list, candidate{"all", "your own active jobs"})
 	}
 	f := client.JobFilter{}
 	if kind == "active" {
@@ -165,29 +165,29 @@ func jobNames(ctx context.Context, grid *client.Client, kind string) []candidate
 	}
 	jobs := newIndex(found.Jobs)
 	slices.Reverse(jobs)
-	for _, j := range jobs[:min(len(jobs), mostCompleted)] {
+	for _, j := range jobs[:min(len(jobs), maxCompleted)] {
 		list = append(list, candidate{j.ID, fmt.Sprintf("%s at %s, %s", j.Service, j.Site, j.State)})
 	}
 	return list
 }
 
-// candidate is what could stand on a command line, and what it means.
+// candidate is a possible word of a command line, with its help.
 type candidate struct{ text, help string }
 
-// cursor is where on a command line somebody is typing.
+// cursor is the position on a command line at which the user types.
 type cursor struct {
-	node    *kong.Node
-	flag    *kong.Flag // whose value is typed; nil: none
+	node    *kong.Node // the command
+	flag    *kong.Flag // the flag before, if it still needs a value
 	values  []string   // positional arguments before
 	dashes  bool       // after --
-	agents  []string   // of --agent
-	current string     // what is typed of the word
-	prefix  string     // of a value that is typed as --flag=value: --flag=
-	kind    string     // of the value, as its tag says
+	agents  []string   // values of --agent
+	current string     // the incomplete word
+	prefix  string     // "--flag=" in front of an incomplete value
+	kind    string     // of the value, from its complete tag
 }
 
-// completions returns what could stand at the end of these words, the last of which is
-// being typed; without any, of a first one. names asks for names of a kind.
+// completions returns the candidates for the last of these words, which is incomplete.
+// names returns the names of the cursor's kind.
 func completions(root *kong.Node, words []string, names func(*cursor) []candidate) []candidate {
 	if len(words) == 0 {
 		words = []string{""}
@@ -225,7 +225,7 @@ func completions(root *kong.Node, words []string, names func(*cursor) []candidat
 	return list
 }
 
-// walk goes over the words before the one that is typed.
+// walk returns the cursor after these complete words.
 func walk(root *kong.Node, words []string) *cursor {
 	at := &cursor{node: root}
 	for _, w := range words {
@@ -261,7 +261,7 @@ func walk(root *kong.Node, words []string) *cursor {
 	return at
 }
 
-// flagOf returns the flag that is written like this, --name or -n; nil for none.
+// flagOf returns the flag written --name or -n, nil if there is none.
 func (at *cursor) flagOf(word string) *kong.Flag {
 	for _, group := range at.node.AllFlags(false) {
 		for _, f := range group {
@@ -286,7 +286,7 @@ func (at *cursor) flags() []candidate {
 	return list
 }
 
-// positional returns the argument that is typed, nil when there is none to come.
+// positional returns the positional argument at the cursor, nil if there is none left.
 func (at *cursor) positional() *kong.Positional {
 	n := len(at.node.Positional)
 	switch i := len(at.values); {
@@ -298,12 +298,12 @@ func (at *cursor) positional() *kong.Positional {
 	return nil
 }
 
-// jobStates are what jobs are listed by.
+// jobStates are the values of queue --state.
 var jobStates = []string{
 	"active", "waiting", "starting", "running", "done", "failed", "killed", "cancelling", "cancelled", "held", "moving", "yielding", "gone", "incoming",
 }
 
-// valuesOf returns the values that a flag or argument could have.
+// valuesOf returns the possible values of a flag or argument.
 func (at *cursor) valuesOf(v *kong.Value, names func(*cursor) []candidate) []candidate {
 	choices := v.EnumSlice()
 	at.kind = v.Tag.Get("complete")
@@ -327,23 +327,23 @@ func (at *cursor) valuesOf(v *kong.Value, names func(*cursor) []candidate) []can
 	return list
 }
 
-// splitLine splits a line as a shell would, as far as quotes go. There is always a last
-// word: what is being typed, which may be empty.
+// splitLine splits a line into words as a shell would, with quotes and backslashes only.
+// The last word is the incomplete one and can be empty.
 func splitLine(line string) []string {
 	var (
-		words []string
-		word  strings.Builder
-		quote rune
-		begun bool
-		bare  bool // the rune after a backslash
+		words   []string
+		word    strings.Builder
+		quote   rune
+		inWord  bool
+		escaped bool // the rune after a backslash
 	)
 	for _, c := range line {
 		switch {
-		case bare:
+		case escaped:
 			word.WriteRune(c)
-			bare = false
+			escaped = false
 		case c == '\\' && quote != '\'':
-			begun, bare = true, true
+			inWord, escaped = true, true
 		case quote != 0:
 			if c == quote {
 				quote = 0
@@ -351,15 +351,15 @@ func splitLine(line string) []string {
 				word.WriteRune(c)
 			}
 		case c == '"' || c == '\'':
-			begun, quote = true, c
+			inWord, quote = true, c
 		case c == ' ' || c == '\t' || c == '\n':
-			if begun {
+			if inWord {
 				words = append(words, word.String())
 				word.Reset()
 			}
-			begun = false
+			inWord = false
 		default:
-			begun = true
+			inWord = true
 			word.WriteRune(c)
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"pgregory.net/rapid"
+
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // completed completes words on a grid that has a name of each kind.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
@@ -82,14 +83,14 @@ func TestAGridIsTheSameHoweverItsURLIsWritten(t *testing.T) {
 		return &app{Process: &cmdline.Process{Getenv: func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }}, flags: &cli{Agent: agents}}
 	}
 	first, second := time.Unix(1e9, 0), time.Unix(2e9, 0)
-	at("http://h:7410").keepLast(movingJob, first)
+	at("http://h:7410").rememberLast(movingJob, first)
 	if id, err := at("HTTP://H:7410/").last(); err != nil || id != movingJob {
 		t.Errorf("%q, %v", id, err)
 	}
 	if _, err := at("http://u:secret@other:7410").last(); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("another grid: %v", err)
 	}
-	at("http://u:secret@h:7410").keepLast(movingJob, first)
+	at("http://u:secret@h:7410").rememberLast(movingJob, first)
 	if text, err := os.ReadFile(filepath.Join(state, "drover", "last.json")); err != nil || strings.Contains(string(text), "secret") {
 		t.Errorf("it is kept with the password: %s, %v", text, err)
 	}
@@ -110,7 +111,7 @@ func TestARangeMayEndAtTheJobThatWasSubmittedLast(t *testing.T) {
 	g := newFakeGrid(t)
 	env := map[string]string{"XDG_STATE_HOME": t.TempDir(), "DROVER_AGENTS": g.url}
 	a := &app{Process: &cmdline.Process{Getenv: func(name string) string { return env[name] }}, flags: &cli{}}
-	a.keepLast(movingJob, time.Unix(1e9, 0))
+	a.rememberLast(movingJob, time.Unix(1e9, 0))
 	for _, words := range []string{"..last", "last..", "01..last", "last..last"} {
 		code, out, told := command(env, "job", "-q", words)
 		if code != cmdline.ExitUsage || !strings.Contains(told, "USER") { // nobody's jobs

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -12,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/client"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
@@ -44,14 +44,11 @@ func same(t *testing.T, a, b string) {
 // stays returns the sites that have data, "lyon" or "nancy copy" each.
 func (g *grid) stays(t *testing.T, id string) string {
 	t.Helper()
-	var list dataListView
-	if err := json.Unmarshal([]byte(g.must(t, cmdline.ExitOK, "--json", "data", "list")), &list); err != nil {
-		t.Fatal(err)
-	}
+	list := decode(t, g.must(t, cmdline.ExitOK, "--json", "data", "list"), &droverv1.AgentServiceListDataResponse{})
 	var at []string
 	for _, d := range list.Data {
-		if d.ID == id {
-			at = append(at, strings.TrimSpace(d.Site+map[bool]string{true: " copy"}[d.Copy]))
+		if d.GetId() == id {
+			at = append(at, strings.TrimSpace(d.GetSite()+map[bool]string{true: " copy"}[d.GetCopy()]))
 		}
 	}
 	return strings.Join(at, ", ")
@@ -75,16 +72,16 @@ func TestRequestsGoWhereTheirDataAreOrTheDataComeToThem(t *testing.T) {
 	}
 	sticky := g.must(t, cmdline.ExitOK, "data", "put", matrix, "--site", "nancy", "--mode", "sticky")
 	job := g.shown(t, g.must(t, cmdline.ExitOK, "submit", "lu", "order=147", "matrix=data:"+sticky[:30], "--keep", "solution"))
-	if job.Site != "nancy" || job.Arguments["matrix"] != "data:"+sticky {
-		t.Errorf("it is at %s with %v", job.Site, job.Arguments)
+	if job.GetSite() != "nancy" || job.GetRequest().GetArguments()["matrix"].GetFileValue().GetDataId() != sticky {
+		t.Errorf("it is at %s with %v", job.GetSite(), job.GetRequest())
 	}
-	g.must(t, cmdline.ExitOK, "wait", job.ID)
-	if why := g.must(t, cmdline.ExitOK, "why", job.ID); !strings.Contains(why, "lyon") || !strings.Contains(why, sticky) {
+	g.must(t, cmdline.ExitOK, "wait", job.GetId())
+	if why := g.must(t, cmdline.ExitOK, "why", job.GetId()); !strings.Contains(why, "lyon") || !strings.Contains(why, sticky) {
 		t.Errorf("nothing says why not lyon:\n%s", why)
 	}
 	g.must(t, cmdline.ExitRefused, "submit", "lu", "order=147", "matrix=data:"+sticky, "--site", "lyon")
 
-	kept := job.Kept["solution"].ID
+	kept := job.GetRequest().GetKeep()["solution"].GetDataId()
 	if at := g.stays(t, kept); at != "nancy" {
 		t.Errorf("the solution is at %q", at)
 	}
@@ -179,10 +176,7 @@ func TestDataOutliveKilledServers(t *testing.T) {
 	lyon, nancy := c.servers[0], c.servers[1]
 	path := noiseFile(t, "large", 256<<20, 7)
 	id := g.must(t, cmdline.ExitOK, "data", "put", path, "--site", "lyon")
-	var put dataView
-	if err := json.Unmarshal([]byte(g.must(t, cmdline.ExitOK, "--json", "data", "put", path, "--site", "lyon", "--id", id)), &put); err != nil {
-		t.Fatal(err)
-	}
+	put := decode(t, g.must(t, cmdline.ExitOK, "--json", "data", "put", path, "--site", "lyon", "--id", id), &droverv1.Data{})
 	c.kill(lyon)
 	c.start(lyon)
 	g.await(t, 2)
@@ -196,7 +190,7 @@ func TestDataOutliveKilledServers(t *testing.T) {
 	}()
 	for _, end := range []*victim{nancy, lyon} { // of the copy
 		var got string
-		g.until(t, func() bool { got = arrived(t, nancy.url, put.SHA256); return got != "" && got != "0" })
+		g.until(t, func() bool { got = arrived(t, nancy.url, put.GetContent().GetSha256()); return got != "" && got != "0" })
 		t.Logf("%s is killed when %s bytes are at nancy", end.name, got)
 		c.kill(end)
 		if end == nancy {
@@ -211,17 +205,17 @@ func TestDataOutliveKilledServers(t *testing.T) {
 	if at := g.stays(t, id); at != "lyon, nancy copy" {
 		t.Errorf("they are at %q", at)
 	}
-	var jobs queueView
-	if err := json.Unmarshal([]byte(g.must(t, cmdline.ExitOK, "--json", "queue", "--all")), &jobs); err != nil || len(jobs.Jobs) != 1 {
-		t.Fatalf("%d jobs, %v", len(jobs.Jobs), err)
+	jobs := decode(t, g.must(t, cmdline.ExitOK, "--json", "queue", "--all"), &droverv1.AgentServiceListJobsResponse{}).GetJobs()
+	if len(jobs) != 1 {
+		t.Fatalf("%d jobs", len(jobs))
 	}
-	kept := jobs.Jobs[0].Kept["to"]
-	if at := g.stays(t, kept.ID); at != "nancy" || kept.Mode != client.DataPersistent {
+	kept := jobs[0].GetRequest().GetKeep()["to"]
+	if at := g.stays(t, kept.GetDataId()); at != "nancy" || kept.GetMode() != droverv1.DataMode_DATA_MODE_PERSISTENT {
 		t.Errorf("what it keeps is %+v at %q", kept, at)
 	}
 	c.kill(nancy)
 	c.start(nancy)
-	g.until(t, func() bool { return g.stays(t, kept.ID) == "nancy" })
-	g.must(t, cmdline.ExitOK, "--patience", "60s", "data", "get", kept.ID, out)
+	g.until(t, func() bool { return g.stays(t, kept.GetDataId()) == "nancy" })
+	g.must(t, cmdline.ExitOK, "--patience", "60s", "data", "get", kept.GetDataId(), out)
 	same(t, path, out)
 }

@@ -131,7 +131,7 @@ func (c *demoCmd) keep(ctx context.Context, a *app, g *demoGrid) error {
 
 // execute runs the stream on a grid that has its sockets, and returns the
 // summary and the job of the closest decision, if there is one.
-func (c *demoCmd) execute(ctx context.Context, a *app, g *demoGrid) (sum demoView, closest *client.Job, err error) {
+func (c *demoCmd) execute(ctx context.Context, a *app, g *demoGrid) (sum demoSummary, closest *client.Job, err error) {
 	grid, err := client.New(client.Default(g.agent.url))
 	if err != nil {
 		return sum, nil, err
@@ -161,7 +161,8 @@ func (c *demoCmd) execute(ctx context.Context, a *app, g *demoGrid) (sum demoVie
 		return sum, nil, err
 	}
 	if closest = closestDecision(board); closest != nil {
-		sum.Decision = new(decisionViewOf(closest.Decision, closest))
+		sum.ClosestJob = closest.ID
+		sum.Decision = closest.Decision
 	}
 	return sum, closest, nil
 }
@@ -235,7 +236,7 @@ func until(ctx context.Context, t time.Time) error {
 }
 
 // tell prints the summary, and why the job of the closest decision is where it is.
-func (c *demoCmd) tell(a *app, sum *demoView, closest *client.Job) error {
+func (c *demoCmd) tell(a *app, sum *demoSummary, closest *client.Job) error {
 	if a.flags.JSON {
 		return cmdline.WriteJSON(a.Stdout, sum)
 	}

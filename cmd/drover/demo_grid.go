@@ -246,7 +246,7 @@ func (g *demoGrid) start(life context.Context, program, role, name string, confi
 	}
 	g.members = append(g.members, m)
 	go func() {
-		var v upView
+		var v upJSON
 		if err := json.NewDecoder(stdout).Decode(&v); err == nil {
 			m.url, m.gossip = v.URL, v.Gossip
 			close(m.up)
@@ -307,7 +307,7 @@ func (c *demoCmd) member(a *app) error {
 		cancel()
 	}()
 	a.ctx = ctx
-	r := role{Config: c.Config, LogLevel: "warn"}
+	r := roleFlags{Config: c.Config, LogLevel: "warn"}
 	if c.Member == "agent" {
 		return (&agentCmd{r}).Run(a)
 	}

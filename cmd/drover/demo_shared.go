@@ -76,7 +76,7 @@ func (c *demoCmd) showShared(ctx context.Context, a *app, g *demoGrid, requests 
 }
 
 // executeShared has the jobs executed and returns what came of it.
-func executeShared(ctx context.Context, a *app, g *demoGrid, requests []sharedRequest) (*sharedView, error) {
+func executeShared(ctx context.Context, a *app, g *demoGrid, requests []sharedRequest) (*sharedSummary, error) {
 	grid, err := client.New(client.Default(g.agent.url))
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func playShared(ctx context.Context, grid *client.Client, board *sharedBoard, sc
 		err := grid.WatchSite(ctx, sharedName, sharedLook, func(u *client.SiteUse) (bool, error) {
 			if !told {
 				told = true
-				screen.say(heldBy(waysOf(u.Capabilities)))
+				screen.say(heldBy(enforcement(u.Capabilities)))
 			}
 			say(board.saw(u))
 			return false, nil
@@ -201,7 +201,7 @@ func resultsOf(ctx context.Context, grid *client.Client, b *sharedBoard) (*share
 			}
 		case kindLarge:
 			if err = grid.Download(ctx, j.job.ID, "image", &out); err == nil {
-				err = new(demoChecksView).picture(&demoRequest{values: map[string]any{"columns": int64(largeColumns), "rows": int64(largeRows)}}, out.Bytes())
+				err = new(demoChecks).picture(&demoRequest{values: map[string]any{"columns": int64(largeColumns), "rows": int64(largeRows)}}, out.Bytes())
 			}
 			r.picture, err = err, nil
 		}

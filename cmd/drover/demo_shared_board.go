@@ -196,7 +196,7 @@ func (b *sharedBoard) frame(now time.Time, height int) []string {
 	lines := []string{fmt.Sprintf("%5.1fs  %d of %d jobs submitted, %d ended", now.Sub(b.start).Seconds(), submitted, len(b.jobs), ended), ""}
 	if b.use != nil {
 		var text bytes.Buffer
-		topTable(&text, sharedName, b.named())
+		writeSiteUse(&text, sharedName, b.named())
 		lines = append(lines, strings.Split(strings.TrimRight(text.String(), "\n"), "\n")...)
 		lines = append(lines, "")
 	}

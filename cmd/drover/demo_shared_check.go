@@ -14,22 +14,21 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// sharedView is the summary of a demo of shared processors. Times are seconds.
-type sharedView struct {
-	Schema string   `json:"schema"`
+// sharedSummary is the summary of a demo of shared processors. Times are seconds.
+type sharedSummary struct {
 	Policy string   `json:"policy"`
 	Nodes  int      `json:"nodes"`
-	Ways   []string `json:"held_by"` // shares=v1 and the like
-	Took   float64  `json:"took"`    // from the first submission to the last end
+	Ways   []string `json:"enforcedBy"` // shares=v1 and the like
+	Took   float64  `json:"took"`       // from the first submission to the last end
 	// Others is how many processors other programs of this host used.
-	Others *float64          `json:"others_cpu,omitempty"`
-	Jobs   []sharedJobView   `json:"jobs"`
-	Checks []sharedCheckView `json:"checks"`
+	Others *float64           `json:"othersCpu,omitempty"`
+	Jobs   []sharedJobSummary `json:"jobs"`
+	Checks []sharedCheck      `json:"checks"`
 }
 
-// sharedJobView is one job. Share and used are means over the time in which they were
+// sharedJobSummary is one job. Share and used are means over the time in which they were
 // measured and the share stayed the same, processors.
-type sharedJobView struct {
+type sharedJobSummary struct {
 	ID        string       `json:"id"`
 	Kind      string       `json:"kind"` // long, late or large
 	Service   string       `json:"service"`
@@ -38,24 +37,24 @@ type sharedJobView struct {
 	Wait      float64      `json:"wait"`      // from its sending until it was seen to run, for the first time
 	Response  float64      `json:"response"`
 	Measured  float64      `json:"measured"`
-	Share     float64      `json:"share_mean"`
-	Used      float64      `json:"used_mean"`
+	Share     float64      `json:"shareMean"`
+	Used      float64      `json:"usedMean"`
 	Error     float64      `json:"error"` // used over share, less 1
 	Stops     int          `json:"stops"` // paused, or ended at a checkpoint to go on later
 	Moves     int          `json:"moves"`
 }
 
-func summarizeShared(b *sharedBoard, found *sharedResults) *sharedView {
+func summarizeShared(b *sharedBoard, found *sharedResults) *sharedSummary {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	v := &sharedView{Schema: "drover.demo-dfrs/1", Policy: "dfrs"}
+	v := &sharedSummary{Policy: "dfrs"}
 	if b.use != nil {
-		v.Nodes, v.Ways = len(b.use.Nodes), waysOf(b.use.Capabilities)
+		v.Nodes, v.Ways = len(b.use.Nodes), enforcement(b.use.Capabilities)
 	}
 	first := b.jobs[0].job.Submitted
 	for n := range b.jobs {
 		j := &b.jobs[n]
-		row := sharedJobView{
+		row := sharedJobSummary{
 			ID: j.job.ID, Kind: j.kind, Service: j.service, State: j.job.State, Submitted: j.job.Submitted.Sub(first).Seconds(),
 			Response: j.job.Ended.Sub(j.job.Submitted).Seconds(), Measured: j.meter.span.Seconds(), Error: j.meter.off(), Stops: j.stops, Moves: j.moves,
 		}
@@ -76,7 +75,7 @@ func summarizeShared(b *sharedBoard, found *sharedResults) *sharedView {
 }
 
 // failed returns how many checks did.
-func (v *sharedView) failed() (n int) {
+func (v *sharedSummary) failed() (n int) {
 	for _, c := range v.Checks {
 		if c.Result == checkFailed {
 			n++
@@ -86,7 +85,7 @@ func (v *sharedView) failed() (n int) {
 }
 
 // print writes the summary for people.
-func (v *sharedView) print(w io.Writer) error {
+func (v *sharedSummary) print(w io.Writer) error {
 	_, _ = fmt.Fprintf(w, "%s on %s in %.1fs under %s, %s\n\n", plural(len(v.Jobs), "job"), plural(v.Nodes, "node"), v.Took, v.Policy, heldBy(v.Ways))
 	t := cmdline.NewTable(w, table.Row{"job", "", "service", "submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves", "state"},
 		"submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves")
@@ -120,8 +119,8 @@ const (
 	checkUnknown = "not judged"
 )
 
-// sharedCheckView is one check, with its figures.
-type sharedCheckView struct {
+// sharedCheck is one check, with its figures.
+type sharedCheck struct {
 	Name   string `json:"name"`
 	Result string `json:"result"`
 	Text   string `json:"text"`
@@ -137,7 +136,7 @@ const (
 )
 
 // checkShared holds what was seen against what was to be seen.
-func checkShared(b *sharedBoard, v *sharedView, found *sharedResults) []sharedCheckView {
+func checkShared(b *sharedBoard, v *sharedSummary, found *sharedResults) []sharedCheck {
 	var late, large *sharedJob
 	for n := range b.jobs {
 		switch j := &b.jobs[n]; j.kind {
@@ -147,8 +146,8 @@ func checkShared(b *sharedBoard, v *sharedView, found *sharedResults) []sharedCh
 			large = j
 		}
 	}
-	var all []sharedCheckView
-	add := func(name string, result, text string) { all = append(all, sharedCheckView{name, result, text}) }
+	var all []sharedCheck
+	add := func(name string, result, text string) { all = append(all, sharedCheck{name, result, text}) }
 	result, text := checkDone(b, found)
 	add("done", result, text)
 	result, text = checkShares(v)
@@ -205,7 +204,7 @@ func checkDone(b *sharedBoard, found *sharedResults) (result, text string) {
 
 // checkShares compares what jobs have used with their shares. Jobs that got less because
 // the host had no more to give say nothing about the shares.
-func checkShares(v *sharedView) (result, text string) {
+func checkShares(v *sharedSummary) (result, text string) {
 	if !measures(v.Ways) {
 		return checkUnknown, "nothing is measured on this host"
 	}
@@ -252,7 +251,7 @@ func measures(ways []string) bool {
 
 // busy says whether this host had more to do than it has processors, and how much of that
 // was not the demo's.
-func (v *sharedView) busy() (text string, busy bool) {
+func (v *sharedSummary) busy() (text string, busy bool) {
 	if v.Others == nil || float64(v.Nodes)+*v.Others < mostLoad*float64(runtime.NumCPU()) {
 		return "", false
 	}
@@ -261,7 +260,7 @@ func (v *sharedView) busy() (text string, busy bool) {
 
 // checkLate looks whether the short job was served at once. A busy host is slow in writing
 // down and telling that it was.
-func checkLate(v *sharedView, late *sharedJob) (result, text string) {
+func checkLate(v *sharedSummary, late *sharedJob) (result, text string) {
 	if late.served.IsZero() {
 		return checkFailed, "the late job has not started"
 	}

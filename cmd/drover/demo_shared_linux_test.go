@@ -31,11 +31,11 @@ func TestSharedDemo(t *testing.T) {
 		if err := cmd.Run(); err != nil {
 			t.Fatalf("%v: %s%s", err, stderr.String(), stdout.String())
 		}
-		var v sharedView
+		var v sharedSummary
 		if err := json.Unmarshal(stdout.Bytes(), &v); err != nil {
 			t.Fatalf("%v: %s", err, stdout.String())
 		}
-		if v.Schema != "drover.demo-dfrs/1" || v.Policy != "dfrs" || v.Nodes != sharedNodes() || len(v.Jobs) != 3*v.Nodes+2 || len(v.Ways) == 0 {
+		if v.Policy != "dfrs" || v.Nodes != sharedNodes() || len(v.Jobs) != 3*v.Nodes+2 || len(v.Ways) == 0 {
 			t.Errorf("summary: %s", stdout.String())
 		}
 		for i, name := range []string{"done", "shares", "late", "yields", "place"} {

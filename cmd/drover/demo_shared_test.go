@@ -126,23 +126,23 @@ func TestWhatOthersUseIsWhatJobsDoNot(t *testing.T) {
 
 func TestSharesAreJudgedByWhatWasMeasured(t *testing.T) {
 	all := []string{"shares=v1", "measuring=v1"}
-	long := func(measured, share, used float64) sharedJobView {
-		return sharedJobView{Kind: kindLong, Measured: measured, Share: share, Used: used, Error: used/share - 1}
+	long := func(measured, share, used float64) sharedJobSummary {
+		return sharedJobSummary{Kind: kindLong, Measured: measured, Share: share, Used: used, Error: used/share - 1}
 	}
 	const many = 1000 // nodes: more than any host has
 	for name, test := range map[string]struct {
-		view sharedView
+		view sharedSummary
 		want string
 		text string
 	}{
-		"as given":      {sharedView{Ways: all, Jobs: []sharedJobView{long(10, 0.3, 0.31), long(10, 0.5, 0.46)}}, checkPassed, "2 jobs used what they were given, at worst -8.0% (#2)"},
-		"too much":      {sharedView{Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobView{long(10, 0.3, 0.5)}}, checkFailed, "+66.7%"},
-		"too little":    {sharedView{Ways: all, Jobs: []sharedJobView{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%"},
-		"no room":       {sharedView{Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobView{long(10, 0.3, 0.2)}}, checkUnknown, "other programs used 1.00"},
-		"room enough":   {sharedView{Ways: all, Others: new(0.0), Jobs: []sharedJobView{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%"},
-		"too short":     {sharedView{Ways: all, Jobs: []sharedJobView{long(1, 0.3, 0.1)}}, checkUnknown, "no share stayed the same"},
-		"unmeasured":    {sharedView{Ways: []string{"shares=v1", "measuring=none"}, Jobs: []sharedJobView{long(10, 0.3, 0.1)}}, checkUnknown, "nothing is measured"},
-		"short and off": {sharedView{Ways: all, Jobs: []sharedJobView{long(10, 0.3, 0.3), {Kind: kindLate, Measured: 2, Share: 0.5, Used: 0.1, Error: -0.8}}}, checkPassed, "1 jobs"},
+		"as given":      {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(10, 0.3, 0.31), long(10, 0.5, 0.46)}}, checkPassed, "2 jobs used what they were given, at worst -8.0% (#2)"},
+		"too much":      {sharedSummary{Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.5)}}, checkFailed, "+66.7%"},
+		"too little":    {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%"},
+		"no room":       {sharedSummary{Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}}, checkUnknown, "other programs used 1.00"},
+		"room enough":   {sharedSummary{Ways: all, Others: new(0.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%"},
+		"too short":     {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(1, 0.3, 0.1)}}, checkUnknown, "no share stayed the same"},
+		"unmeasured":    {sharedSummary{Ways: []string{"shares=v1", "measuring=none"}, Jobs: []sharedJobSummary{long(10, 0.3, 0.1)}}, checkUnknown, "nothing is measured"},
+		"short and off": {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(10, 0.3, 0.3), {Kind: kindLate, Measured: 2, Share: 0.5, Used: 0.1, Error: -0.8}}}, checkPassed, "1 jobs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, text := checkShares(&test.view); got != test.want || !strings.Contains(text, test.text) {
@@ -301,7 +301,7 @@ func TestSharedBoardTellsWhatHappens(t *testing.T) {
 		}
 		lines := b.frame(time.Now(), 40)
 		var top strings.Builder
-		topTable(&top, sharedName, b.named())
+		writeSiteUse(&top, sharedName, b.named())
 		if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, "  9.0s  2 of 2 jobs submitted, 1 ended\n\n"+top.String()+"\n   0.0s  #1 ") || !strings.HasSuffix(got, want) || !strings.Contains(got, "\n#2 late  primes ") {
 			t.Error(got)
 		}

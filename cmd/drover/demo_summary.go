@@ -19,48 +19,48 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/services/matrixmarket"
 )
 
-// demoView is the summary of a demo. Times are seconds.
-type demoView struct {
-	Schema   string         `json:"schema"`
-	Seed     uint64         `json:"seed"`
-	Jobs     int            `json:"jobs"`
-	Done     int            `json:"done"`
-	Makespan float64        `json:"makespan"` // from the first submission to the last end
-	Slowness float64        `json:"slowness"` // of the host: 1 is usual, and walltimes are so many times longer
-	Sites    []demoSiteView `json:"sites"`
-	Checks   demoChecksView `json:"checks"`
-	Decision *decisionView  `json:"decision,omitempty"` // the closest
+// demoSummary is the summary of a demo. Times are seconds.
+type demoSummary struct {
+	Seed       uint64            `json:"seed"`
+	Jobs       int               `json:"jobs"`
+	Done       int               `json:"done"`
+	Makespan   float64           `json:"makespan"` // from the first submission to the last end
+	Slowness   float64           `json:"slowness"` // of the host: 1 is usual, and walltimes are so many times longer
+	Sites      []demoSiteSummary `json:"sites"`
+	Checks     demoChecks        `json:"checks"`
+	ClosestJob string            `json:"closestJob,omitempty"` // the job of the closest decision
+	Decision   *client.Decision  `json:"decision,omitempty"`
 }
 
-// demoSiteView is what a site did. The error of an estimate is how much later
+// demoSiteSummary is what a site did. The error of an estimate is how much later
 // than estimated the job ended.
-type demoSiteView struct {
+type demoSiteSummary struct {
 	Name         string              `json:"name"`
 	Policy       string              `json:"policy"`
 	Speed        float64             `json:"speed"`
 	Processors   int                 `json:"processors"`
 	Jobs         int                 `json:"jobs"`
-	WaitMean     float64             `json:"wait_mean"`
-	ResponseMean float64             `json:"response_mean"`
-	EstimateKind client.EstimateKind `json:"estimate_kind,omitempty"`
-	ErrorBias    float64             `json:"error_bias"` // mean error
-	ErrorP50     float64             `json:"error_p50"`  // of absolute errors
-	ErrorP90     float64             `json:"error_p90"`
+	WaitMean     float64             `json:"waitMean"`
+	ResponseMean float64             `json:"responseMean"`
+	EstimateKind client.EstimateKind `json:"estimateKind,omitempty"`
+	ErrorBias    float64             `json:"errorBias"` // mean error
+	ErrorP50     float64             `json:"errorP50"`  // of absolute errors
+	ErrorP90     float64             `json:"errorP90"`
 	Late         int                 `json:"late"` // jobs that ended after the estimate
 }
 
-// demoChecksView is what was found in the files that the jobs wrote.
-type demoChecksView struct {
-	Solutions   int      `json:"solutions"`    // of linear systems, that were checked
-	ResidualMax float64  `json:"residual_max"` // relative, of the worst
-	Pictures    int      `json:"pictures"`     // that decode, in the size that was asked for
+// demoChecks is what was found in the files that the jobs wrote.
+type demoChecks struct {
+	Solutions   int      `json:"solutions"`   // of linear systems, that were checked
+	ResidualMax float64  `json:"residualMax"` // relative, of the worst
+	Pictures    int      `json:"pictures"`    // that decode, in the size that was asked for
 	Saved       []string `json:"saved,omitempty"`
 	Problems    []string `json:"problems,omitempty"`
 }
 
 // summarize counts a stream whose jobs have all ended.
-func summarize(b *demoBoard, seed uint64) demoView {
-	v := demoView{Schema: "drover.demo/1", Seed: seed, Jobs: len(b.stream), Sites: []demoSiteView{}}
+func summarize(b *demoBoard, seed uint64) demoSummary {
+	v := demoSummary{Seed: seed, Jobs: len(b.stream), Sites: []demoSiteSummary{}}
 	bySite := make(map[string][]*client.Job)
 	var first, last float64
 	for _, j := range b.jobs {
@@ -85,8 +85,8 @@ func summarize(b *demoBoard, seed uint64) demoView {
 	return v
 }
 
-func siteSummary(s *client.Site, jobs []*client.Job) demoSiteView {
-	v := demoSiteView{Name: s.Name, Policy: s.Policy, Speed: s.Speed, Processors: s.Processors, Jobs: len(jobs)}
+func siteSummary(s *client.Site, jobs []*client.Job) demoSiteSummary {
+	v := demoSiteSummary{Name: s.Name, Policy: s.Policy, Speed: s.Speed, Processors: s.Processors, Jobs: len(jobs)}
 	if len(jobs) == 0 {
 		return v
 	}
@@ -112,7 +112,7 @@ func siteSummary(s *client.Site, jobs []*client.Job) demoSiteView {
 }
 
 // print writes the summary for people.
-func (v *demoView) print(w io.Writer) error {
+func (v *demoSummary) print(w io.Writer) error {
 	_, _ = fmt.Fprintf(w, "%d of %d jobs done in %.1fs (seed %d)\n\n", v.Done, v.Jobs, v.Makespan, v.Seed)
 	t := cmdline.NewTable(w, table.Row{"site", "policy", "speed", "processors", "jobs", "wait", "response", "estimate", "bias", "p50", "p90", "late"},
 		"speed", "processors", "jobs", "wait", "response", "bias", "p50", "p90", "late")
@@ -150,8 +150,8 @@ const worstResidual = 1e-12
 
 // checkResults downloads what the jobs wrote and looks whether it is right. With
 // a directory, the first solution and the largest picture are kept there.
-func checkResults(ctx context.Context, grid *client.Client, b *demoBoard, dir string) (demoChecksView, error) {
-	var v demoChecksView
+func checkResults(ctx context.Context, grid *client.Client, b *demoBoard, dir string) (demoChecks, error) {
+	var v demoChecks
 	var solution, picture []byte
 	for n, j := range b.jobs {
 		output := map[string]string{"lu": "solution", "mandelbrot": "image"}[j.Service]
@@ -201,7 +201,7 @@ func checkResults(ctx context.Context, grid *client.Client, b *demoBoard, dir st
 	return v, nil
 }
 
-func (v *demoChecksView) solution(matrix, file []byte) error {
+func (v *demoChecks) solution(matrix, file []byte) error {
 	r, err := residual(matrix, file)
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func residual(matrix, solution []byte) (float64, error) {
 	return r / (normA*normX + normB), nil
 }
 
-func (v *demoChecksView) picture(r *demoRequest, file []byte) error {
+func (v *demoChecks) picture(r *demoRequest, file []byte) error {
 	picture, err := png.Decode(bytes.NewReader(file))
 	if err != nil {
 		return fmt.Errorf("picture: %w", err)

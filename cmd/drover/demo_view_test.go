@@ -128,9 +128,9 @@ func TestSummaryCountsBySite(t *testing.T) {
 	b.put(4, killed)
 	b.stream = b.stream[:5]
 	got := summarize(b, 9)
-	want := demoView{
-		Schema: "drover.demo/1", Seed: 9, Jobs: 5, Done: 4, Makespan: 21,
-		Sites: []demoSiteView{
+	want := demoSummary{
+		Seed: 9, Jobs: 5, Done: 4, Makespan: 21,
+		Sites: []demoSiteSummary{
 			{
 				// waits 0.5, 2, 6, 10; responses 6, 7.25, 11, 17; errors -2, -0.75, -1, 0.5
 				Name: "lyon", Policy: "cbf", Speed: 1, Processors: 8, Jobs: 4, WaitMean: 4.625, ResponseMean: 10.3125,
@@ -146,7 +146,7 @@ func TestSummaryCountsBySite(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	got.Checks = demoChecksView{Solutions: 1, ResidualMax: 4.5e-16, Pictures: 1, Saved: []string{"x.png"}, Problems: []string{"job 5"}}
+	got.Checks = demoChecks{Solutions: 1, ResidualMax: 4.5e-16, Pictures: 1, Saved: []string{"x.png"}, Problems: []string{"job 5"}}
 	var out bytes.Buffer
 	if err := got.print(&out); err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestClosestDecisionIsOneInWhichAQueueMattered(t *testing.T) {
 func TestChecksTellRightResultsFromWrongOnes(t *testing.T) {
 	const ones = "%%MatrixMarket matrix array real general\n147 1\n"
 	right := ones + strings.Repeat("1\n", 147)
-	var v demoChecksView
+	var v demoChecks
 	if err := v.solution(lu.LundA(), []byte(right)); err != nil || v.Solutions != 1 || v.ResidualMax != 0 {
 		t.Errorf("the solution: %v, %+v", err, v)
 	}

@@ -9,7 +9,7 @@ import (
 
 type drainCmd struct {
 	Site string `arg:"" complete:"site" help:"Name of the site."`
-	Wait bool   `help:"Until nothing waits there any more that may leave. What runs there runs on."`
+	Wait bool   `help:"Wait until all jobs that can leave have left the queue. Running jobs continue."`
 }
 
 func (c *drainCmd) Run(a *app) error {
@@ -23,8 +23,8 @@ func (c *drainCmd) Run(a *app) error {
 	}
 	if c.Wait && q.Waiting > q.Bound {
 		err = a.poll(func() (bool, error) {
-			// The order again: it changes nothing, holds after a restart of the
-			// site, and brings its queue.
+			// Drain is idempotent. Repeating it holds over a restart of the site and
+			// returns its queue.
 			q, err = grid.Drain(a.ctx, c.Site)
 			return err == nil && q.Waiting <= q.Bound, err
 		})
@@ -32,7 +32,7 @@ func (c *drainCmd) Run(a *app) error {
 			return err
 		}
 	}
-	return a.queue(c.Site, q)
+	return a.printStatus(c.Site, q)
 }
 
 type resumeCmd struct {
@@ -48,25 +48,26 @@ func (c *resumeCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.queue(c.Site, q)
+	return a.printStatus(c.Site, q)
 }
 
-// queue prints a site's queue after an order.
-func (a *app) queue(site string, q *client.Status) error {
+// printStatus prints a site's queue after drain or resume.
+func (a *app) printStatus(site string, q *client.Status) error {
 	if a.flags.JSON {
-		return cmdline.WriteJSON(a.Stdout, drainView{Schema: "drover.drain/1", Site: site, Status: *statusViewOf(q)})
+		return cmdline.WriteJSON(a.Stdout, q)
 	}
 	if a.flags.Quiet {
 		_, err := fmt.Fprintln(a.Stdout, site)
 		return err
 	}
-	does := "takes jobs"
+	does := "accepts jobs"
 	if q.Draining {
-		does = "takes no new jobs"
+		does = "accepts no new jobs"
 	}
 	_, err := fmt.Fprintf(a.Stdout, "%s %s: %d running, %d waiting\n", site, does, q.Running, q.Waiting)
 	if q.Draining && q.Bound > 0 {
-		_, _ = fmt.Fprintf(a.Stderr, "drover: %d of those that wait stay: they have an agreement, are in a reservation, or may be at this site alone\n", q.Bound)
+		_, _ = fmt.Fprintf(a.Stderr,
+			"drover: %d waiting jobs stay: they have an agreement, are in a reservation, or can only run at this site\n", q.Bound)
 	}
 	return err
 }

@@ -15,98 +15,118 @@ import (
 type estimateCmd struct {
 	Service string `arg:"" complete:"service" help:"The service; drover services lists them."`
 	request `embed:""`
-	Widths  string `placeholder:"LIST" help:"The widths to ask about, as 1-8 or 1,2,4; 64 at most. Default: all that the service has, or of many the powers of two, and what each site would choose."`
+	Widths  string `placeholder:"LIST" help:"Widths to ask about, as 1-8 or 1,2,4; 64 at most. Default: all widths of the service, or the powers of two if these are many, and each site's own choice."`
 }
 
 const (
-	// mostWidths bounds the widths of a menu: each is a question to every site.
-	mostWidths = 64
-	// fewWidths are so few that all of them are asked about.
-	fewWidths = 16
+	maxWidths = 64 // asked about; each is a question to every site
+	fewWidths = 16 // up to here all widths of a service are asked about
 )
 
-// offer is what a site offers for a request at a width.
+// offer is what a site offers for the request at a width.
 type offer struct {
-	width int // 0 of a refusal of the width that the site would have chosen
-	client.Candidate
+	width int // 0 when the site has refused the width of its own choice
+	*client.Candidate
 }
 
-// coreHours is what the job would take, by its run and not by its walltime.
+// coreHours returns width times expected run time.
 func (o *offer) coreHours() float64 { return float64(o.width) * o.Run.Hours() }
 
+// estimateJSON is the JSON of estimate.
+type estimateJSON struct {
+	Best   *bestJSON           `json:"best,omitempty"` // absent when no site accepts the request
+	Widths []widthEstimateJSON `json:"widths"`
+}
+
+type bestJSON struct {
+	Site  string `json:"site"`
+	Width int    `json:"width"`
+}
+
+type widthEstimateJSON struct {
+	Width    int              `json:"width,omitempty"` // absent for each site's own choice
+	Decision *client.Decision `json:"decision"`
+}
+
 func (c *estimateCmd) Run(a *app) error {
-	args, err := c.arguments(c.Service, time.Now(), client.Text)
-	if err != nil {
-		return err
-	}
 	var widths []int
-	switch {
-	case c.Widths != "" && c.Width != nil:
-		return &cmdline.UsageError{Message: "--width and --widths exclude one another"}
-	case c.Widths != "":
-		if widths, err = parseRange(c.Widths, mostWidths); err != nil {
+	if c.Widths != "" {
+		if c.Width != nil {
+			return &cmdline.UsageError{Message: "--width and --widths exclude one another"}
+		}
+		var err error
+		if widths, err = parseRange(c.Widths, maxWidths); err != nil {
 			return &cmdline.UsageError{Message: "--widths " + err.Error()}
 		}
-		if widths[0] < 1 {
+		if widths[0] == 0 { // the client has 0 for the site's choice
 			return &cmdline.UsageError{Message: "--widths " + c.Widths + ", accepted: 1 or more"}
 		}
 	}
-	grid, err := a.grid()
+	grid, args, err := c.prepare(a, c.Service, time.Now())
 	if err != nil {
 		return err
 	}
-	after, err := newFinder(a, grid).after(c.After)
+	widths, answers, err := c.ask(a, grid, widths, args)
 	if err != nil {
 		return err
 	}
-	args = append(args, afterArgs(after)...)
-	menu, err := c.ask(a, grid, widths, args)
-	if err != nil {
-		return err
-	}
-	best := bestOf(menu)
+	offers := offersOf(widths, answers)
+	best := bestOffer(offers)
 	if best < 0 && c.Deadline == nil {
-		if err := refusalOf(menu); err != nil {
+		if err := firstRefusal(offers); err != nil {
 			return err
 		}
 	}
-	if err := showMenu(a, c.Service, menu, best); err != nil {
-		return err
+	if a.flags.JSON {
+		v := estimateJSON{}
+		for i, d := range answers {
+			v.Widths = append(v.Widths, widthEstimateJSON{widths[i], d})
+		}
+		if best >= 0 {
+			v.Best = &bestJSON{offers[best].Site, offers[best].width}
+		}
+		err = cmdline.WriteJSON(a.Stdout, v)
+	} else {
+		printEstimates(a, offers, best)
 	}
-	if best < 0 {
+	if err == nil && best < 0 {
 		return cmdline.ExitError(cmdline.ExitNoOffer)
 	}
-	return nil
+	return err
 }
 
-// ask gathers the menu: of the widths that were named, or of those that the service has.
-func (c *estimateCmd) ask(a *app, grid *client.Client, widths []int, args []client.Arg) ([]offer, error) {
+// ask asks all sites about the request at these widths; without any, at the widths of the
+// service. It returns the widths, ascending (0: each site's own choice), and the answer
+// for each.
+func (c *estimateCmd) ask(a *app, grid *client.Client, widths []int, args []client.Arg) ([]int, []*client.Decision, error) {
 	if len(widths) > 0 {
 		answers, err := grid.Menu(a.ctx, c.Service, widths, args...)
-		return menuOf(widths, answers), err
+		return widths, answers, err
 	}
-	free, err := grid.Menu(a.ctx, c.Service, []int{0}, args...)
+	chosen := []int{0}
+	answers, err := grid.Menu(a.ctx, c.Service, chosen, args...)
 	if err != nil || c.Width != nil {
-		return menuOf([]int{0}, free), err
+		return chosen, answers, err
 	}
 	about, err := grid.Service(a.ctx, c.Service)
 	if err != nil || !about.Moldable {
-		return menuOf([]int{0}, free), err
+		return chosen, answers, err
 	}
-	widths = menuWidths(about.MinWidth, about.MaxWidth)
-	for _, chosen := range free[0].Candidates {
-		if w := chosen.Shape.Width; chosen.Missing == nil && len(widths) < mostWidths && !slices.Contains(widths, w) {
+	widths = defaultWidths(about.MinWidth, about.MaxWidth)
+	for i := range answers[0].Candidates {
+		choice := &answers[0].Candidates[i]
+		if w := choice.Shape.Width; choice.Missing == nil && len(widths) < maxWidths && !slices.Contains(widths, w) {
 			widths = append(widths, w)
 		}
 	}
 	slices.Sort(widths)
-	answers, err := grid.Menu(a.ctx, c.Service, widths, args...)
-	return menuOf(widths, answers), err
+	answers, err = grid.Menu(a.ctx, c.Service, widths, args...)
+	return widths, answers, err
 }
 
-// menuWidths returns the widths to ask about: all if they are few, else the powers of two
-// and both ends.
-func menuWidths(least, most int) []int {
+// defaultWidths returns the widths to ask about: all if they are few, otherwise the powers
+// of two and both ends.
+func defaultWidths(least, most int) []int {
 	least = max(least, 1)
 	var widths []int
 	if most-least < fewWidths {
@@ -124,30 +144,30 @@ func menuWidths(least, most int) []int {
 	return append(widths, most)
 }
 
-// menuOf lists the offers by widths, then by sites.
-func menuOf(widths []int, answers []*client.Decision) []offer {
-	var menu []offer
+// offersOf lists the offers of all answers by width, then by site.
+func offersOf(widths []int, answers []*client.Decision) []offer {
+	var offers []offer
 	for i, d := range answers {
-		for _, candidate := range d.Candidates {
-			o := offer{width: widths[i], Candidate: candidate}
+		for k := range d.Candidates {
+			o := offer{width: widths[i], Candidate: &d.Candidates[k]}
 			if o.Missing == nil {
 				o.width = o.Shape.Width
 			}
-			menu = append(menu, o)
+			offers = append(offers, o)
 		}
 	}
-	slices.SortStableFunc(menu, func(x, y offer) int {
+	slices.SortStableFunc(offers, func(x, y offer) int {
 		return cmp.Or(cmp.Compare(x.width, y.width), cmp.Compare(x.Site, y.Site))
 	})
-	return menu
+	return offers
 }
 
-// bestOf returns which offer is completed first; of equal ones the one that takes fewer
-// core-hours, then the first. -1: there is none.
-func bestOf(menu []offer) int {
+// bestOffer returns the index of the offer that finishes first, with the fewest
+// core-hours among equal ones; -1 if there is none.
+func bestOffer(offers []offer) int {
 	best := -1
-	for i := range menu {
-		o := &menu[i]
+	for i := range offers {
+		o := &offers[i]
 		if o.Missing != nil {
 			continue
 		}
@@ -155,74 +175,33 @@ func bestOf(menu []offer) int {
 			best = i
 			continue
 		}
-		b := &menu[best]
-		if cmp.Or(cmp.Compare(o.Completion, b.Completion), cmp.Compare(time.Duration(o.width)*o.Run, time.Duration(b.width)*b.Run)) < 0 {
+		b := &offers[best]
+		work := func(o *offer) time.Duration { return time.Duration(o.width) * o.Run }
+		if cmp.Or(cmp.Compare(o.Completion, b.Completion), cmp.Compare(work(o), work(b))) < 0 {
 			best = i
 		}
 	}
 	return best
 }
 
-// refusalOf returns why nobody would take it: the first refusal, as submit would tell it.
-func refusalOf(menu []offer) error {
-	for i := range menu {
-		if m := menu[i].Missing; m != nil && m.Reason == "refused" && m.Detail != nil {
-			return fmt.Errorf("site %s: %w", menu[i].Site, m.Detail)
+// firstRefusal returns the first refusal as the error that submit would return.
+func firstRefusal(offers []offer) error {
+	for i := range offers {
+		if m := offers[i].Missing; m != nil && m.Reason == "refused" && m.Detail != nil {
+			return fmt.Errorf("site %s: %w", offers[i].Site, m.Detail)
 		}
 	}
 	return nil
 }
 
-type menuView struct {
-	Schema  string          `json:"schema"`
-	Service string          `json:"service"`
-	Best    *menuOfferView  `json:"best,omitempty"`
-	Offers  []menuOfferView `json:"offers"`
-}
-
-type menuOfferView struct {
-	Site        string              `json:"site"`
-	Width       int                 `json:"width,omitempty"`
-	Accepted    bool                `json:"accepted"`
-	Walltime    float64             `json:"walltime,omitempty"`
-	Wait        *float64            `json:"wait,omitempty"`
-	Run         *float64            `json:"run,omitempty"`
-	Completion  *float64            `json:"completion,omitempty"`
-	CoreHours   *float64            `json:"core_hours,omitempty"`
-	Transfer    float64             `json:"transfer,omitempty"`
-	Kind        client.EstimateKind `json:"kind,omitempty"`
-	Probability float64             `json:"probability,omitempty"`
-	Missing     *missingView        `json:"missing,omitempty"`
-}
-
-func menuOfferViewOf(o *offer) menuOfferView {
-	if o.Missing != nil {
-		return menuOfferView{Site: o.Site, Width: o.width, Missing: missingViewOf(o.Site, o.Missing)}
-	}
-	wait, run, completion, hours := o.Wait.Seconds(), o.Run.Seconds(), o.Completion.Seconds(), o.coreHours()
-	return menuOfferView{
-		Site: o.Site, Width: o.width, Accepted: true, Walltime: o.Shape.Walltime.Seconds(), Wait: &wait, Run: &run, Completion: &completion,
-		CoreHours: &hours, Transfer: o.Transfer.Seconds(), Kind: o.Kind, Probability: o.Probability,
-	}
-}
-
-// showMenu prints all offers, and who refused which widths.
-func showMenu(a *app, service string, menu []offer, best int) error {
-	if a.flags.JSON {
-		v := menuView{Schema: "drover.estimate/1", Service: service, Offers: []menuOfferView{}}
-		for i := range menu {
-			v.Offers = append(v.Offers, menuOfferViewOf(&menu[i]))
-		}
-		if best >= 0 {
-			v.Best = &v.Offers[best]
-		}
-		return cmdline.WriteJSON(a.Stdout, v)
-	}
-	t := cmdline.NewTable(a.Stdout, table.Row{"", "width", "site", "starts in", "ends in", "ends at", "run", "walltime", "core-hours", "estimate"},
-		"width", "starts in", "ends in", "run", "walltime", "core-hours")
+// printEstimates prints all offers, then the refusals. It marks the best offer.
+func printEstimates(a *app, offers []offer, best int) {
+	t := cmdline.NewTable(a.Stdout,
+		table.Row{"", "width", "site", "wait", "ends in", "ends at", "run", "walltime", "core-hours", "estimate"},
+		"width", "wait", "ends in", "run", "walltime", "core-hours")
 	now := time.Now()
-	for i := range menu {
-		o := &menu[i]
+	for i := range offers {
+		o := &offers[i]
 		if o.Missing != nil {
 			continue
 		}
@@ -230,47 +209,40 @@ func showMenu(a *app, service string, menu []offer, best int) error {
 		if i == best {
 			mark = "*"
 		}
-		kind := string(o.Kind)
-		if o.Kind == client.Probable {
-			kind = fmt.Sprintf("%s (%.0f%%)", kind, 100*o.Probability)
-		}
 		t.AppendRow(table.Row{
-			mark, o.width, o.Site, cmdline.Span(o.Wait), cmdline.Span(o.Completion), soon(now, o.Completion), cmdline.Span(o.Run), cmdline.Span(o.Shape.Walltime),
-			fmt.Sprintf("%.3g", o.coreHours()), kind,
+			mark, o.width, o.Site, cmdline.Span(o.Wait), cmdline.Span(o.Completion), soon(now, o.Completion), cmdline.Span(o.Run),
+			cmdline.Span(o.Shape.Walltime), fmt.Sprintf("%.3g", o.coreHours()), estimateText(o.Candidate),
 		})
 	}
 	if best >= 0 {
 		t.Render()
 	}
-	for _, line := range refusedLines(menu) {
-		_, _ = fmt.Fprintln(a.Stdout, line)
+	for _, line := range refusalLines(offers) {
+		_, _ = fmt.Fprintln(a.Stdout, cmdline.Printable(line))
 	}
-	return nil
 }
 
-// refusedLines tells of each site for which widths it has no offer, and why: once for a
-// reason that it gave for many.
-func refusedLines(menu []offer) []string {
+// refusalLines says which widths each site has refused and why, one line per site and
+// reason.
+func refusalLines(offers []offer) []string {
 	type key struct{ site, reason string }
 	widths := make(map[key][]int)
 	why := make(map[key]string)
 	var order []key
-	for i := range menu {
-		m := menu[i].Missing
+	for i := range offers {
+		m := offers[i].Missing
 		if m == nil {
 			continue
 		}
-		k := key{menu[i].Site, m.Reason}
-		text := m.Reason
+		k := key{offers[i].Site, string(m.Reason)}
 		if m.Detail != nil {
 			k.reason += " " + string(m.Detail.Reason) + " " + m.Detail.Field
-			text += ": " + m.Detail.Error()
 		}
 		if len(widths[k]) == 0 {
 			order = append(order, k)
-			why[k] = text
+			why[k] = missingText(m)
 		}
-		widths[k] = append(widths[k], menu[i].width)
+		widths[k] = append(widths[k], offers[i].width)
 	}
 	var lines []string
 	for _, k := range order {

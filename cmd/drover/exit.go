@@ -4,32 +4,62 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/seed-9b8f70bb/drover/agent"
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/client/submission"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// exitByReason are the codes of errors that the grid, or the client, gives.
+// exitByClass maps the class of a problem to an exit code.
+var exitByClass = map[problem.Class]int{
+	problem.Invalid:       cmdline.ExitRefused,
+	problem.NotFound:      cmdline.ExitNotFound,
+	problem.Conflict:      cmdline.ExitRefused,
+	problem.Precondition:  cmdline.ExitRefused,
+	problem.Exhausted:     cmdline.ExitUnavailable,
+	problem.Aborted:       cmdline.ExitUnavailable,
+	problem.Unavailable:   cmdline.ExitUnavailable,
+	problem.TimedOut:      cmdline.ExitUnavailable,
+	problem.Unimplemented: cmdline.ExitRefused,
+	problem.Defect:        cmdline.ExitInternal,
+}
+
+// exitByReason lists the reasons whose exit code differs from that of their class.
 var exitByReason = map[problem.Reason]int{
-	problem.UnknownJob: cmdline.ExitNotFound, problem.UnknownService: cmdline.ExitNotFound, problem.UnknownOutput: cmdline.ExitNotFound, problem.UnknownSite: cmdline.ExitNotFound,
-	problem.NoSite: cmdline.ExitUnavailable, problem.NoCandidate: cmdline.ExitUnavailable, problem.Unreachable: cmdline.ExitUnavailable, problem.Timeout: cmdline.ExitUnavailable,
-	problem.Stopping: cmdline.ExitUnavailable, problem.QueueFull: cmdline.ExitUnavailable, problem.NoEstimate: cmdline.ExitUnavailable,
-	problem.Draining: cmdline.ExitUnavailable, problem.DiskFull: cmdline.ExitUnavailable, problem.Recorded: cmdline.ExitUnavailable,
-	problem.Internal: cmdline.ExitInternal, reasonNotEnded: cmdline.ExitUnavailable,
+	problem.NoOffer:    cmdline.ExitNoOffer,
+	problem.NoPromise:  cmdline.ExitNoOffer,
+	problem.NoRoom:     cmdline.ExitNoOffer,
+	problem.DataQuota:  cmdline.ExitNoOffer,
+	problem.NoEstimate: cmdline.ExitUnavailable,
+	problem.Unknown:    cmdline.ExitUnknown,
+	problem.Ambiguous:  cmdline.ExitUsage,
+}
 
-	problem.UnknownData: cmdline.ExitNotFound, problem.Ambiguous: cmdline.ExitUsage, problem.DataQuota: cmdline.ExitNoOffer,
-
-	problem.NoOffer: cmdline.ExitNoOffer, problem.NoPromise: cmdline.ExitNoOffer, problem.NoRoom: cmdline.ExitNoOffer, problem.Unknown: cmdline.ExitUnknown,
-	problem.UnknownReservation: cmdline.ExitNotFound, problem.TooManyReservations: cmdline.ExitUnavailable,
+// codeOfProblem returns the exit code of an error of the grid or the client.
+func codeOfProblem(p *problem.Problem) int {
+	if p.Reason == problem.NoCandidate && !p.Retryable { // every site has refused the request
+		return cmdline.ExitRefused
+	}
+	if code, ok := exitByReason[p.Reason]; ok {
+		return code
+	}
+	if code, ok := exitByClass[p.Reason.Class()]; ok {
+		return code
+	}
+	if p.Retryable { // a reason that this program does not know
+		return cmdline.ExitUnavailable
+	}
+	return cmdline.ExitRefused
 }
 
 // codeOf returns the exit code of an error.
 func codeOf(err error) int {
+	if code, ok := errors.AsType[cmdline.ExitError](err); ok {
+		return int(code)
+	}
 	if _, ok := errors.AsType[*ambiguousError](err); ok {
 		return cmdline.ExitUsage
 	}
@@ -39,14 +69,8 @@ func codeOf(err error) int {
 	if _, ok := errors.AsType[*submission.UnknownError](err); ok {
 		return cmdline.ExitUnknown
 	}
-	if e, ok := errors.AsType[*problem.Problem](err); ok {
-		if e.Reason == problem.NoCandidate && !e.Retryable { // each site has refused it for good
-			return cmdline.ExitRefused
-		}
-		if code, ok := exitByReason[e.Reason]; ok {
-			return code
-		}
-		return cmdline.ExitRefused
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
+		return codeOfProblem(p)
 	}
 	var (
 		agentField  *agent.FieldError
@@ -62,7 +86,7 @@ func codeOf(err error) int {
 	return cmdline.Code(err)
 }
 
-// codeOfJob returns the exit code that tells how a job ended.
+// codeOfJob returns the exit code for a job that has ended.
 func codeOfJob(j *client.Job) int {
 	switch j.State {
 	case client.Done:
@@ -81,9 +105,9 @@ func codeOfJob(j *client.Job) int {
 	return cmdline.ExitFailure
 }
 
-// signalNumbers are those by which programs commonly end, as POSIX and Linux
-// number them.
+// signalNumbers has the signals that commonly end programs, by their numbers on Linux.
 var signalNumbers = map[string]int{
-	"SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGILL": 4, "SIGTRAP": 5, "SIGABRT": 6, "SIGBUS": 7, "SIGFPE": 8, "SIGKILL": 9,
-	"SIGUSR1": 10, "SIGSEGV": 11, "SIGUSR2": 12, "SIGPIPE": 13, "SIGALRM": 14, "SIGTERM": 15, "SIGXCPU": 24, "SIGXFSZ": 25, "SIGSYS": 31,
+	"SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGILL": 4, "SIGTRAP": 5, "SIGABRT": 6, "SIGBUS": 7, "SIGFPE": 8,
+	"SIGKILL": 9, "SIGUSR1": 10, "SIGSEGV": 11, "SIGUSR2": 12, "SIGPIPE": 13, "SIGALRM": 14, "SIGTERM": 15,
+	"SIGXCPU": 24, "SIGXFSZ": 25, "SIGSYS": 31,
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 // A farm and a site that counts no licenses, as processes: who needs a license goes to
@@ -59,9 +60,9 @@ services:
 
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
 	slow := g.must(t, cmdline.ExitOK, "submit", "await", "file="+first, "--license", "cad", "--walltime", "1h")
-	g.until(t, func() bool { return g.shown(t, slow).State == "running" })
+	g.until(t, func() bool { return g.shown(t, slow).GetState() == droverv1.JobState_JOB_STATE_RUNNING })
 	urgent := g.must(t, cmdline.ExitOK, "submit", "await", "file="+second, "--license", "cad", "--deadline", "80s", "--best-effort")
-	g.until(t, func() bool { return g.shown(t, urgent).State == "running" })
+	g.until(t, func() bool { return g.shown(t, urgent).GetState() == droverv1.JobState_JOB_STATE_RUNNING })
 	if why := g.must(t, cmdline.ExitOK, "why", urgent); !strings.Contains(why, "plain") || !strings.Contains(why, "request.licenses: license cad, accepted: none, this site counts no licenses") {
 		t.Errorf("why: %s", why)
 	}
@@ -71,7 +72,7 @@ services:
 		}
 		g.must(t, cmdline.ExitOK, "wait", map[string]string{first: slow, second: urgent}[file])
 	}
-	if v := g.shown(t, urgent); v.Site != "farm" || v.Deadline == nil || v.Ended.After(*v.Deadline) {
+	if v := g.shown(t, urgent); v.GetSite() != "farm" || v.GetEndedAt().AsTime().After(v.GetRequest().GetDeadline().AsTime()) {
 		t.Errorf("%+v", v)
 	}
 	other := g.must(t, cmdline.ExitOK, "submit", "await", "file="+first)

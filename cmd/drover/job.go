@@ -11,15 +11,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
-	"github.com/seed-9b8f70bb/drover/internal/parallel"
 )
-
-// one returns the view of a job that is printed alone.
-func one(j *client.Job) jobView {
-	v := jobViewOf(j)
-	v.Schema = "drover.job/1"
-	return v
-}
 
 type jobCmd struct {
 	Jobs []string `arg:"" name:"job" complete:"jobs" help:"The jobs: IDs or their beginnings, last, all, FROM..TO."`
@@ -30,7 +22,7 @@ func (c *jobCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	jobs, err := a.choose(grid, c.Jobs, false)
+	jobs, err := a.selectJobs(grid, c.Jobs, false)
 	if err != nil {
 		return err
 	}
@@ -41,7 +33,7 @@ func (c *jobCmd) Run(a *app) error {
 			return err
 		}
 		if a.flags.JSON || a.flags.Quiet {
-			return a.print(j, jobs.single, j.ID)
+			return a.printJob(j, jobs.single, j.ID)
 		}
 		if !first {
 			_, _ = fmt.Fprintln(a.Stdout)
@@ -52,37 +44,7 @@ func (c *jobCmd) Run(a *app) error {
 	})
 }
 
-// eachJob does the same with each job, one after the other. What one of many meets is
-// told, and the others go on; it exits as the first that failed.
-func (a *app) eachJob(jobs choice, do func(id string) error) error {
-	var told teller
-	for _, id := range jobs.ids {
-		err := do(id)
-		if err != nil && a.ctx.Err() != nil {
-			return err
-		}
-		told.tell(a, jobs, id, err)
-	}
-	return told.first
-}
-
-// teller tells of errors about one of many jobs, and keeps with what the command is to
-// end.
-type teller struct{ first error }
-
-func (t *teller) tell(a *app, jobs choice, id string, err error) {
-	switch {
-	case err == nil:
-		return
-	case !jobs.single: // one that is alone is told at the end, like every error
-		err = cmdline.ExitError(report(a.Process, a.flags.JSON, fmt.Errorf("job %s: %w", id, err)))
-	}
-	if t.first == nil {
-		t.first = err
-	}
-}
-
-// showJob prints a job for people.
+// showJob prints a job as a list of fields. It leaves out empty fields.
 func showJob(a *app, j *client.Job) {
 	t := cmdline.NewTable(a.Stdout, nil)
 	row := func(name, format string, args ...any) {
@@ -91,7 +53,7 @@ func showJob(a *app, j *client.Job) {
 		}
 	}
 	row("job", "%s", j.ID)
-	row("state", "%s", stateOf(j))
+	row("state", "%s", stateText(j))
 	if j.State.Final() {
 		row("outcome", "%s", j.Outcome.Reason)
 	}
@@ -102,30 +64,30 @@ func showJob(a *app, j *client.Job) {
 	row("owner", "%s", j.Owner)
 	row("site", "%s", j.Site)
 	row("only at", "%s", j.OnlySite)
-	for i, told := range afterOf(j) {
-		row([]string{"after", ""}[min(i, 1)], "%s", told)
+	for i, text := range dependencyTexts(j) {
+		row([]string{"after", ""}[min(i, 1)], "%s", text)
 	}
-	row("retries", "%s", retriesOf(j))
+	row("retries", "%s", retriesText(j))
 	if j.UnknownFor > 0 {
-		row("unknown", "its site has not been heard of for %s: this is what was known then", cmdline.Span(j.UnknownFor))
+		row("unknown", "its site has been silent for %s; this is the last known state", cmdline.Span(j.UnknownFor))
 	}
 	for i := range j.Moves {
-		name, told := moveOf(&j.Moves[i])
-		row(name, "%s", told)
+		name, text := moveText(&j.Moves[i])
+		row(name, "%s", text)
 	}
 	row("retry of", "%s", j.RetryOf)
 	if j.Attempt > 1 {
 		row("attempt", "%d", j.Attempt)
 	}
-	row("checkpoint", "%s", checkpointOf(j))
+	row("checkpoint", "%s", checkpointText(j))
 	row("nodes", "%s", strings.Join(j.Nodes, " "))
-	row("not there", "%s", namesOf(j.NodesAway))
+	row("away", "%s", listText(j.NodesAway))
 	row("width", "%d", j.Shape.Width)
 	row("walltime", "%s", cmdline.Span(j.Shape.Walltime))
-	row("cpu", "%s", cpuOf(j.Needs))
-	row("memory", "%s", memoryOf(j.Needs))
+	row("cpu", "%s", cpuText(j.Needs))
+	row("memory", "%s", memoryText(j.Needs))
 	row("submitted", "%s", clock(j.Submitted))
-	if j.EstimateKind == "" { // of a job that an agent remembers, as its site does not answer
+	if j.EstimateKind == "" { // the agent's record of a job has no estimate
 		row("started", "%s", clock(j.Started))
 		row("ended", "%s", clock(j.Ended))
 	} else {
@@ -135,46 +97,21 @@ func showJob(a *app, j *client.Job) {
 	if !j.Deadline.IsZero() {
 		row("deadline", "%s", day(j.Deadline))
 	}
-	row("agreement", "%s", agreed(j))
-	row("in", "%s", reservationOf(j))
-	for _, kept := range keptRows(j) {
-		row("keeps", "%s", kept)
+	row("agreement", "%s", agreementText(j))
+	if j.Into != "" {
+		row("in", "reservation %s", j.Into)
+	}
+	for _, text := range keptTexts(j) {
+		row("keeps", "%s", text)
 	}
 	for _, o := range j.Outputs {
-		row("output", "%s, %s", o.Argument, contents(o))
+		row("output", "%s, %s", o.Argument, outputText(o))
 	}
 	t.Render()
 }
 
-// reservationOf names the reservation that a job is in, if it is in one.
-func reservationOf(j *client.Job) string {
-	if j.Into == "" {
-		return ""
-	}
-	return "reservation " + j.Into
-}
-
-// checkpointOf tells of the checkpoints at which a job was stopped.
-func checkpointOf(j *client.Job) string {
-	if j.Checkpoints == 0 {
-		return ""
-	}
-	text := "stopped after " + cmdline.Span(j.CheckpointedAfter)
-	if j.Checkpoints > 1 {
-		text += fmt.Sprintf(" of running, the last of %d times", j.Checkpoints)
-	}
-	switch j.State {
-	case client.Waiting, client.Starting:
-		text += ", to go on from there"
-	case client.Running:
-		text += ", went on from there"
-	}
-	return text
-}
-
-// stateOf returns a job's state for people, with the other site of a move and
-// the doubts there are.
-func stateOf(j *client.Job) string {
+// stateText returns a job's state, with the other site of a move and what is uncertain.
+func stateText(j *client.Job) string {
 	text := string(j.State)
 	switch j.State {
 	case client.Moving, client.Yielding:
@@ -185,7 +122,7 @@ func stateOf(j *client.Job) string {
 		text += " to " + j.MovedTo
 	}
 	if j.CancelRecorded {
-		text += ", to be cancelled"
+		text += ", cancel recorded"
 	}
 	if j.UnknownFor > 0 {
 		text = fmt.Sprintf("unknown for %s (was %s)", cmdline.Span(j.UnknownFor), text)
@@ -193,25 +130,8 @@ func stateOf(j *client.Job) string {
 	return text
 }
 
-// moveOf tells of one of a job's moves, by name and text: only one that was
-// carried out has moved it.
-func moveOf(m *client.Move) (name, told string) {
-	name, at, why := "moved", m.Settled, m.Reason
-	switch m.State {
-	case client.MovePending:
-		name, at = "moving", m.Ordered
-	case client.MoveAborted:
-		name, why = "stayed", m.AbortedWhy
-	}
-	told = fmt.Sprintf("%s from %s to %s", clock(at), m.From, m.To)
-	if why != "" {
-		told += ": " + why
-	}
-	return name, told
-}
-
-// noteOf tells what is special about a job's history.
-func noteOf(j *client.Job) string {
+// noteText summarizes what is special about a job's history, for lists of jobs.
+func noteText(j *client.Job) string {
 	var notes []string
 	n := 0
 	for i := range j.Moves {
@@ -228,13 +148,13 @@ func noteOf(j *client.Job) string {
 		notes = append(notes, fmt.Sprintf("attempt %d", j.Attempt))
 	}
 	if len(j.Awaits) > 0 {
-		notes = append(notes, awaitsOf(j))
+		notes = append(notes, awaitsText(j))
 	}
 	if len(j.NodesAway) > 0 {
-		notes = append(notes, "nodes that are not there: "+namesOf(j.NodesAway))
+		notes = append(notes, "nodes away: "+listText(j.NodesAway))
 	}
 	if j.Retried > 0 {
-		notes = append(notes, fmt.Sprintf("failed and started anew, %d of %s", j.Retried, strconv.Itoa(j.Retries)))
+		notes = append(notes, fmt.Sprintf("retry %d of %d", j.Retried, j.Retries))
 	}
 	if j.RetryOf != "" {
 		notes = append(notes, "retry of "+j.RetryOf)
@@ -242,112 +162,42 @@ func noteOf(j *client.Job) string {
 	return strings.Join(notes, ", ")
 }
 
-type logsCmd struct {
-	Jobs   []string `arg:"" name:"job" complete:"jobs" help:"The jobs, one after the other: IDs or their beginnings, last, all, FROM..TO."`
-	Follow bool     `short:"f" help:"Go on until the job has ended."`
-	Stderr bool     `help:"Standard error in place of standard output."`
-}
-
-func (c *logsCmd) Run(a *app) error {
-	grid, err := a.grid()
-	if err != nil {
-		return err
-	}
-	jobs, err := a.choose(grid, c.Jobs, false)
-	if err != nil {
-		return err
-	}
-	return a.eachJob(jobs, func(id string) error {
-		if !jobs.single && !a.flags.Quiet { // as head and tail do with many files
-			if _, err := fmt.Fprintf(a.Stdout, "==> %s <==\n", id); err != nil {
-				return err
-			}
-		}
-		return grid.Logs(a.ctx, id, client.LogOptions{Stderr: c.Stderr, Follow: c.Follow}, a.Stdout)
-	})
-}
-
-// mostCancels is how many jobs are cancelled at a time.
-const mostCancels = 16
-
-type cancelCmd struct {
-	Jobs []string `arg:"" name:"job" complete:"active" help:"The jobs: IDs or their beginnings, last, all, FROM..TO."`
-}
-
-func (c *cancelCmd) Run(a *app) error {
-	grid, err := a.grid()
-	if err != nil {
-		return err
-	}
-	jobs, err := a.choose(grid, c.Jobs, true)
-	if err != nil {
-		return err
-	}
-	// A silent site takes patience for each of its jobs: the others do not wait for that.
-	type answer struct {
-		job *client.Job
-		err error
-	}
-	var told teller
-	begun := parallel.InOrder(a.ctx, mostCancels, jobs.ids, func(id string) (answer, bool) {
-		j, err := grid.Cancel(a.ctx, id)
-		return answer{j, err}, false
-	}, func(i int, r answer) {
-		if r.err == nil {
-			r.err = a.print(r.job, jobs.single, string(r.job.State))
-		}
-		told.tell(a, jobs, jobs.ids[i], r.err)
-	})
-	if begun < len(jobs.ids) {
-		return a.ctx.Err()
-	}
-	return told.first
-}
-
-// afterView is a job that another one comes after.
-type afterView struct {
-	Job string `json:"job"`
-	Any bool   `json:"any,omitempty"`
-}
-
-// afterOf tells which jobs one comes after, a line each.
-func afterOf(j *client.Job) []string {
+// dependencyTexts returns the jobs that a job starts after, one per line.
+func dependencyTexts(j *client.Job) []string {
 	var lines []string
 	for i, d := range j.After {
-		if i == mostNamed {
+		if i == maxListed {
 			lines = append(lines, fmt.Sprintf("and %d more", len(j.After)-i))
 			break
 		}
 		text := d.Job
 		if d.Any {
-			text += ", however it ends"
+			text += ", in any state"
 		}
 		if slices.Contains(j.Awaits, d.Job) {
-			text += " (awaited)"
+			text += " (not ended)"
 		}
 		lines = append(lines, text)
 	}
 	return lines
 }
 
-// awaitsOf tells what a job waits for.
-func awaitsOf(j *client.Job) string {
+func awaitsText(j *client.Job) string {
 	if len(j.Awaits) == 1 {
 		return "waits for " + j.Awaits[0]
 	}
 	return "waits for " + plural(len(j.Awaits), "job")
 }
 
-// namesOf names jobs, not more than anybody reads.
-func namesOf(ids []string) string {
-	if len(ids) > mostNamed {
-		return strings.Join(ids[:mostNamed], " ") + fmt.Sprintf(" and %d more", len(ids)-mostNamed)
+// listText joins names, at most maxListed of them.
+func listText(names []string) string {
+	if len(names) > maxListed {
+		return strings.Join(names[:maxListed], " ") + fmt.Sprintf(" and %d more", len(names)-maxListed)
 	}
-	return strings.Join(ids, " ")
+	return strings.Join(names, " ")
 }
 
-// retriesOf tells how often a job is started once more when it fails, "" for never.
-func retriesOf(j *client.Job) string {
+func retriesText(j *client.Job) string {
 	if j.Retries == 0 {
 		return ""
 	}
@@ -362,35 +212,114 @@ func retriesOf(j *client.Job) string {
 	return text
 }
 
-// needsView is what each task of a job was said to need, and was found to.
-type needsView struct {
-	DeclaredCPU    float64 `json:"declared_cpu"`
-	DeclaredMemory int64   `json:"declared_memory_bytes,omitempty"`
-	MeasuredCPU    float64 `json:"measured_cpu,omitempty"`
-	MeasuredMemory int64   `json:"measured_memory_bytes,omitempty"`
+// moveText describes one of a job's moves: a name for its row, and the text.
+func moveText(m *client.Move) (name, text string) {
+	name, at, why := "moved", m.Settled, m.Reason
+	switch m.State {
+	case client.MovePending:
+		name, at = "moving", m.Ordered
+	case client.MoveAborted:
+		name, why = "stayed", m.AbortedWhy
+	}
+	text = fmt.Sprintf("%s from %s to %s", clock(at), m.From, m.To)
+	if why != "" {
+		text += ": " + why
+	}
+	return name, text
 }
 
-// cpuOf tells of the CPU need of each task: nothing where all of it is a whole processor
-// as of any job.
-func cpuOf(n *client.TaskNeeds) string {
+func checkpointText(j *client.Job) string {
+	if j.Checkpoints == 0 {
+		return ""
+	}
+	text := "stopped after " + cmdline.Span(j.CheckpointedAfter)
+	if j.Checkpoints > 1 {
+		text = fmt.Sprintf("stopped %d times, last after running %s", j.Checkpoints, cmdline.Span(j.CheckpointedAfter))
+	}
+	switch j.State {
+	case client.Waiting, client.Starting:
+		text += "; will continue from there"
+	case client.Running:
+		text += "; continued from there"
+	}
+	return text
+}
+
+// agreementText describes the state and the terms of a job's agreement, "" for none.
+func agreementText(j *client.Job) string {
+	text := map[client.AgreementState]string{
+		client.AgreementOpen: "open", client.AgreementKept: "kept", client.AgreementVoid: "void: the job was cancelled",
+		client.AgreementBrokenByUser: "broken by the user: the job outran its estimate or failed",
+		client.AgreementBrokenBySite: "broken by the site",
+	}[j.Agreement]
+	if t := j.Terms; t != nil {
+		var more []string
+		if t.Value > 0 {
+			more = append(more, fmt.Sprintf("value %g", t.Value))
+		}
+		if t.Penalty > 0 {
+			more = append(more, fmt.Sprintf("penalty %g", t.Penalty))
+		}
+		if t.Checkpointable {
+			more = append(more, "checkpointable")
+		}
+		if len(more) > 0 {
+			text += " (" + strings.Join(more, ", ") + ")"
+		}
+	}
+	return text
+}
+
+// cpuText describes the CPU need of each task, "" if it is one undeclared processor.
+func cpuText(n *client.TaskNeeds) string {
 	switch {
 	case n == nil || n.MeasuredCPU == 0 && n.DeclaredCPU == 1:
 		return ""
 	case n.MeasuredCPU == 0:
-		return fmt.Sprintf("%.2f of a processor declared for each task", n.DeclaredCPU)
+		return fmt.Sprintf("%.2f of a processor declared per task", n.DeclaredCPU)
 	}
-	return fmt.Sprintf("%.2f of a processor declared for each task, %.2f measured", n.DeclaredCPU, n.MeasuredCPU)
+	return fmt.Sprintf("%.2f of a processor declared per task, %.2f measured", n.DeclaredCPU, n.MeasuredCPU)
 }
 
-// memoryOf tells of the memory of each task.
-func memoryOf(n *client.TaskNeeds) string {
+// memoryText describes the memory of each task, "" if nothing is known.
+func memoryText(n *client.TaskNeeds) string {
 	switch {
 	case n == nil || n.MeasuredMemory == 0 && n.DeclaredMemory == 0:
 		return ""
 	case n.MeasuredMemory == 0:
-		return mebibytes(n.DeclaredMemory) + " declared for each task"
+		return mebibytes(n.DeclaredMemory) + " declared per task"
 	case n.DeclaredMemory == 0:
-		return "none declared, " + mebibytes(n.MeasuredMemory) + " used at most by a task"
+		return "none declared, " + mebibytes(n.MeasuredMemory) + " peak of a task"
 	}
-	return fmt.Sprintf("%s declared for each task, %s used at most by one", mebibytes(n.DeclaredMemory), mebibytes(n.MeasuredMemory))
+	return fmt.Sprintf("%s declared per task, %s peak of a task", mebibytes(n.DeclaredMemory), mebibytes(n.MeasuredMemory))
+}
+
+// keptTexts returns the arguments whose data stay at the site, with handle and mode.
+func keptTexts(j *client.Job) []string {
+	var rows []string
+	for _, argument := range slices.Sorted(maps.Keys(j.Kept)) {
+		k := j.Kept[argument]
+		rows = append(rows, fmt.Sprintf("%s as %s, %s", argument, k.ID, k.Mode))
+	}
+	return rows
+}
+
+// printKept prints the handles of kept data on a terminal.
+func (a *app) printKept(j *client.Job) {
+	if !a.Terminal || a.flags.JSON || a.flags.Quiet {
+		return
+	}
+	for _, text := range keptTexts(j) {
+		_, _ = fmt.Fprintf(a.Stderr, "keeps %s\n", cmdline.Printable(text))
+	}
+}
+
+// outputText describes the content of an output.
+func outputText(o client.Output) string {
+	text := fmt.Sprintf("%d bytes", o.Size)
+	if o.Element != "" {
+		b := client.Block{Element: o.Element, Dimensions: o.Dimensions}
+		text = fmt.Sprintf("%s, %s", &b, text)
+	}
+	return text
 }

@@ -11,21 +11,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// What this user submitted last, at each grid, is kept in a small file, so that a job can
-// be named "last". A grid is known by the URLs of its agents, see gridKey.
+// A small file holds the job that this user submitted last to each grid, so that "last"
+// can select it. The key of a grid is the URL of an agent, see gridKey.
 
 const (
-	lastSchema = "drover.last/1"
-	// mostGrids bounds how many grids are kept: the ones that were used last.
-	mostGrids = 32
-	// largestLast bounds what is read of the file, bytes.
-	largestLast = 1 << 20
+	lastSchema   = "drover.last/1"
+	maxGrids     = 32      // kept: the most recently used ones
+	maxLastBytes = 1 << 20 // of the file
 )
 
 type lastFile struct {
@@ -38,10 +34,10 @@ type lastEntry struct {
 	At  time.Time `json:"at"`
 }
 
-// lastPath returns where the file is, "" for a user without a home.
+// lastPath returns the path of the file, "" if the user has no home directory.
 func (a *app) lastPath() string {
 	dir := a.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) { // a relative one is to be ignored, the standard says
+	if !filepath.IsAbs(dir) { // the XDG specification ignores relative paths
 		home := a.Getenv("HOME")
 		if !filepath.IsAbs(home) {
 			return ""
@@ -51,8 +47,7 @@ func (a *app) lastPath() string {
 	return filepath.Join(dir, "drover", "last.json")
 }
 
-// gridKey is how the URL of an agent is written in the file: the same for all that mean
-// the same, and without a password.
+// gridKey normalizes the URL of an agent and removes its password.
 func gridKey(agent string) string {
 	u, err := url.Parse(agent)
 	if err != nil || u.Host == "" {
@@ -68,11 +63,11 @@ func gridKey(agent string) string {
 	return strings.TrimRight(scheme+"://"+host+":"+port+u.EscapedPath(), "/")
 }
 
-// readLast returns what is kept; nothing, when there is no file.
+// readLast reads the file. A missing file is empty.
 func readLast(path string) (lastFile, error) {
 	kept := lastFile{Schema: lastSchema, Jobs: make(map[string]lastEntry)}
-	if info, err := os.Stat(path); err == nil && info.Size() > largestLast {
-		return kept, fmt.Errorf("%s has %d bytes, accepted: %d at most", path, info.Size(), largestLast)
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLastBytes {
+		return kept, fmt.Errorf("%s has %d bytes, accepted: %d at most", path, info.Size(), maxLastBytes)
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,8 +84,8 @@ func readLast(path string) (lastFile, error) {
 		return kept, fmt.Errorf("%s: schema %q, accepted: %s", path, read.Schema, lastSchema)
 	}
 	for agent, e := range read.Jobs {
-		if !isJobID(e.Job) {
-			return kept, fmt.Errorf("%s: %q is no job's ID", path, e.Job)
+		if !isID(e.Job) {
+			return kept, fmt.Errorf("%s: %q is not a job ID", path, e.Job)
 		}
 		if key := gridKey(agent); e.At.After(kept.Jobs[key].At) {
 			kept.Jobs[key] = e
@@ -99,24 +94,24 @@ func readLast(path string) (lastFile, error) {
 	return kept, nil
 }
 
-// keepLast notes the job that was submitted last. That it cannot be noted harms nothing
-// but the word "last", so only --debug tells.
-func (a *app) keepLast(job string, now time.Time) {
+// rememberLast stores the job that was submitted last. A failure only affects the selector
+// "last", so it is printed with --debug only.
+func (a *app) rememberLast(job string, now time.Time) {
 	path := a.lastPath()
 	if job == "" || path == "" {
 		return
 	}
 	if err := a.writeLast(path, job, now); err != nil && a.flags.Debug {
-		_, _ = fmt.Fprintf(a.Stderr, "drover: the last job is not noted: %v\n", err)
+		_, _ = fmt.Fprintf(a.Stderr, "drover: cannot store the last job: %v\n", err)
 	}
 }
 
 func (a *app) writeLast(path, job string, now time.Time) (err error) {
-	kept, damaged := readLast(path) // is then written anew
+	kept, damaged := readLast(path) // a damaged file is replaced
 	for _, agent := range a.agents() {
 		kept.Jobs[gridKey(agent)] = lastEntry{Job: job, At: now.UTC()}
 	}
-	for len(kept.Jobs) > mostGrids {
+	for len(kept.Jobs) > maxGrids {
 		oldest := ""
 		for agent, e := range kept.Jobs {
 			if o := kept.Jobs[oldest]; oldest == "" || e.At.Before(o.At) || e.At.Equal(o.At) && agent < oldest {
@@ -132,7 +127,7 @@ func (a *app) writeLast(path, job string, now time.Time) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	// Another submission may be writing, too: each file is whole.
+	// Rename atomically, because another submission may write at the same time.
 	f, err := os.CreateTemp(filepath.Dir(path), ".last.*")
 	if err != nil {
 		return err
@@ -152,7 +147,7 @@ func (a *app) writeLast(path, job string, now time.Time) (err error) {
 		return err
 	}
 	if damaged != nil && a.flags.Debug {
-		_, _ = fmt.Fprintf(a.Stderr, "drover: written anew: %v\n", damaged)
+		_, _ = fmt.Fprintf(a.Stderr, "drover: replaced a damaged file: %v\n", damaged)
 	}
 	return nil
 }
@@ -162,7 +157,7 @@ func (a *app) last() (string, error) {
 	const hint = "name the job by its ID; drover queue --all lists them"
 	path := a.lastPath()
 	if path == "" {
-		return "", &cmdline.UsageError{Message: `"last" needs XDG_STATE_HOME or HOME, where the job that was submitted last is kept`, Hint: hint}
+		return "", &cmdline.UsageError{Message: `"last" needs XDG_STATE_HOME or HOME, which hold the job that was submitted last`, Hint: hint}
 	}
 	kept, err := readLast(path)
 	if err != nil {
@@ -182,10 +177,4 @@ func (a *app) last() (string, error) {
 		return "", &cmdline.UsageError{Message: `"last": nothing was submitted from here to ` + strings.Join(shown, ", "), Hint: hint}
 	}
 	return newest.Job, nil
-}
-
-// isJobID says whether a text is a whole ID.
-func isJobID(text string) bool {
-	id, err := uuid.Parse(text)
-	return err == nil && id.String() == text
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func main() {
-	gate()
-	attempt()
+	becomeGate()
+	becomeAttempt()
 	os.Exit(run(cmdline.ThisProcess()))
 }

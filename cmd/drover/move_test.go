@@ -27,13 +27,13 @@ func (f *fakeGrid) expect(t *testing.T, code int, stdout, stderr string, args ..
 	}
 }
 
-func TestMoveOrdersAMoveAndTellsWhatBegan(t *testing.T) {
+func TestMoveOrdersAMoveAndPrintsIt(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, cmdline.ExitOK, `^`+movingJob+`: from lyon to nancy, begun\n$`, `^$`, "move", movingJob)
+	f.expect(t, cmdline.ExitOK, `^`+movingJob+`: from lyon to nancy, pending\n$`, `^$`, "move", movingJob)
 	if f.moved.GetTo() != "" || f.moved.GetMinGain() != nil || f.moved.GetReason() != "" {
 		t.Errorf("ordered %v", f.moved)
 	}
-	f.expect(t, cmdline.ExitOK, `"schema": "drover.move/1"(.|\n)*"state": "pending"`, `^$`,
+	f.expect(t, cmdline.ExitOK, `"to": "nancy"(.|\n)*"state": "MOVE_STATE_PENDING"`, `^$`,
 		"move", movingJob, "nancy", "--min-gain", "30s", "--reason", "test", "--json")
 	if f.moved.GetTo() != "nancy" || f.moved.GetMinGain().GetSeconds() != 30 || f.moved.GetReason() != "test" {
 		t.Errorf("ordered %v", f.moved)
@@ -50,39 +50,39 @@ func TestMoveWaitsForTheOutcome(t *testing.T) {
 	f = newFakeGrid(t)
 	f.outcome = droverv1.MoveState_MOVE_STATE_ABORTED
 	f.expect(t, cmdline.ExitFailure, `: from lyon to nancy, aborted: it has started\n$`, ``, "move", movingJob, "--wait")
-	f.expect(t, cmdline.ExitFailure, `"state": "aborted"(.|\n)*"aborted_why": "it has started"`, ``, "move", movingJob, "--wait", "--json")
+	f.expect(t, cmdline.ExitFailure, `"state": "MOVE_STATE_ABORTED"(.|\n)*"abortedWhy": "it has started"`, ``, "move", movingJob, "--wait", "--json")
 }
 
-func TestMovesListsAllThatIsKnownOfMoves(t *testing.T) {
+func TestMovesListsAllFieldsOfMoves(t *testing.T) {
 	f := newFakeGrid(t)
 	f.expect(t, cmdline.ExitOK,
-		`ORDERED +JOB +SERVICE +FROM +TO +EPOCH +STATE +WHY +AGENT +PREDICTED +REALISED\n`+
+		`ORDERED +JOB +SERVICE +FROM +TO +EPOCH +STATE +WHY +AGENT +PREDICTED +REALIZED\n`+
 			`2001-09-0[89] \d\d:\d\d:\d\d +`+movingJob+` +lu +lyon +nancy +2 +pending +by hand +g +1m30s +-\n- .* drain +- +-1.0s`,
 		`no answer from site rennes`, "moves", "--job", movingJob, "--site", "lyon", "--state", "pending")
 	if f.filter != "job="+movingJob+" site=lyon state=pending" {
 		t.Errorf("asked for %q", f.filter)
 	}
-	f.expect(t, cmdline.ExitOK, `"schema": "drover.moves/1"(.|\n)*"predicted_gain": 90(.|\n)*"realised_gain": -1(.|\n)*"site": "rennes"`, `^$`, "moves", "--json")
+	f.expect(t, cmdline.ExitOK, `"predictedGain": "90s"(.|\n)*"realisedGain": "-1s"(.|\n)*"site": "rennes"`, `^$`, "moves", "--json")
 }
 
-func TestDrainAndResumeTellTheQueue(t *testing.T) {
+func TestDrainAndResumePrintTheQueue(t *testing.T) {
 	f := newFakeGrid(t)
 	f.waiting = 2
-	f.expect(t, cmdline.ExitOK, `^lyon takes no new jobs: 1 running, 2 waiting\n$`, `^$`, "drain", "lyon")
-	f.expect(t, cmdline.ExitOK, `^lyon takes no new jobs: 1 running, 0 waiting\n$`, `^$`, "drain", "lyon", "--wait")
-	f.expect(t, cmdline.ExitOK, `^lyon takes jobs: 1 running, 0 waiting\n$`, `^$`, "resume", "lyon")
-	f.expect(t, cmdline.ExitOK, `"schema": "drover.drain/1"(.|\n)*"waiting": 0(.|\n)*"draining": true`, `^$`, "drain", "lyon", "--json")
+	f.expect(t, cmdline.ExitOK, `^lyon accepts no new jobs: 1 running, 2 waiting\n$`, `^$`, "drain", "lyon")
+	f.expect(t, cmdline.ExitOK, `^lyon accepts no new jobs: 1 running, 0 waiting\n$`, `^$`, "drain", "lyon", "--wait")
+	f.expect(t, cmdline.ExitOK, `^lyon accepts jobs: 1 running, 0 waiting\n$`, `^$`, "resume", "lyon")
+	f.expect(t, cmdline.ExitOK, `"running": 1(.|\n)*"draining": true`, `^$`, "drain", "lyon", "--json")
 	f.expect(t, cmdline.ExitNotFound, `^$`, `no site paris`, "drain", "paris")
 }
 
-func TestResolveOnlyExplainsUntilItIsToldToDoIt(t *testing.T) {
+func TestResolveOnlyExplainsWithoutYes(t *testing.T) {
 	f := newFakeGrid(t)
 	for as, risk := range map[string]string{
 		"committed": "kept the job, it runs twice", "aborted": "handed the job over, it is lost", "take-back": "target has the job, it runs twice",
 	} {
 		f.expect(t, cmdline.ExitUsage, `^$`,
-			`the move: +from lyon to nancy, ordered at (.|\n)*silent site: nancy, last heard 1h0m0s ago\n`+
-				`the job: +moving at lyon, epoch 2\n(.|\n)*`+risk+`(.|\n)*nothing was done\nhint: the same with --yes`,
+			`the move: +from lyon to nancy, ordered at (.|\n)*silent site: nancy, last answer 1h0m0s ago\n`+
+				`the job: +moving at lyon, epoch 2\n(.|\n)*`+risk+`(.|\n)*nothing was done\nhint: add --yes`,
 			"resolve", movingJob, as, "--at", "nancy", "--epoch", "2")
 	}
 	if f.settled != nil {
@@ -98,28 +98,28 @@ func TestResolveOnlyExplainsUntilItIsToldToDoIt(t *testing.T) {
 	f.expect(t, cmdline.ExitUsage, `^$`, `epoch`, "resolve", movingJob, "aborted", "--at", "nancy")
 }
 
-func TestJobsTellOfTheirMovesAndDoubts(t *testing.T) {
+func TestJobsShowTheirMovesAndWhatIsUncertain(t *testing.T) {
 	f := newFakeGrid(t)
 	f.expect(t, cmdline.ExitOK, `state +moving to nancy\n(.|\n)*`+
 		`moved +- from nancy to lyon: drain\nstayed +- from lyon to rennes: no answer in time\nmoving +2001-09-0[89] \d\d:\d\d:\d\d from lyon to nancy\nretry of +01a1fddd-b7ba-7e51-8bf0-000000000000\nattempt +2\n`, `^$`, "job", movingJob)
-	f.expect(t, cmdline.ExitOK, `"peer": "nancy"(.|\n)*"moves": (.|\n)*"attempt": 2,\n +"retry_of": "01a1`, `^$`, "job", movingJob, "--json")
-	f.expect(t, cmdline.ExitOK, `lyon +moving to nancy .* moved once, attempt 2, retry of 01a1(.|\n)*nancy +unknown for 1m10s \(was incoming from lyon, to be cancelled\)`,
+	f.expect(t, cmdline.ExitOK, `"peer": "nancy",\n +"attempt": 2,\n +"retryOf": "01a1(.|\n)*"moves": `, `^$`, "job", movingJob, "--json")
+	f.expect(t, cmdline.ExitOK, `lyon +moving to nancy .* moved once, attempt 2, retry of 01a1(.|\n)*nancy +unknown for 1m10s \(was incoming from lyon, cancel recorded\)`,
 		`^drover: no answer from site rennes \(no answer in time\): .*\n$`, "queue")
-	f.expect(t, cmdline.ExitOK, `"cancel_recorded": true,\n +"unknown_for": 70(.|\n)*"missing": \[\s+\{[^}]*\}\s+\]\s+\}\n$`, `^$`, "queue", "--json")
+	f.expect(t, cmdline.ExitOK, `"cancelRecorded": true,\n +"unknownFor": "70s"(.|\n)*"missing": \[(.|\n)*"site": "rennes"`, `^$`, "queue", "--json")
 	f.expect(t, cmdline.ExitOK, `draining; degraded: its disk is full or fails\n`, `^$`, "sites")
-	f.expect(t, cmdline.ExitOK, `"draining": true,\n +"degraded": true,\n +"commits": 7,\n +"syncs": 3`, `^$`, "sites", "--json")
+	f.expect(t, cmdline.ExitOK, `"draining": true,\n +"commits": "7",\n +"syncs": "3",\n +"degraded": true`, `^$`, "sites", "--json")
 }
 
-func TestNewAttemptsNeedAnIdempotentRequest(t *testing.T) {
+func TestRerunNeedsAnIdempotentRequest(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, cmdline.ExitUsage, `^$`, `--rerun-after needs --idempotent`, "submit", "lu", "--rerun-after", "1m")
-	f.expect(t, cmdline.ExitUsage, `^$`, `--rerun-after needs --idempotent`, "call", "lu", "--rerun-after", "1m")
+	f.expect(t, cmdline.ExitRefused, `^$`, `rerun: .*accepted: an idempotent request`, "submit", "lu", "--rerun-after", "1m")
+	f.expect(t, cmdline.ExitRefused, `^$`, `rerun: .*accepted: an idempotent request`, "call", "lu", "--rerun-after", "1m")
 	f.expect(t, cmdline.ExitUsage, `^$`, `--rerun-after -1s`, "wait", movingJob, "--rerun-after=-1s")
 }
 
-func TestASilentSiteIsNamedWithWhatWasTried(t *testing.T) {
+func TestASilentSiteIsNamedWithTheNumberOfTries(t *testing.T) {
 	f := newFakeGrid(t)
 	f.expect(t, cmdline.ExitUnavailable, `^$`,
-		`job `+movingJob+`: gave up after \S+ and \d+ tr(y|ies), the last at site lyon: (.|\n)*hint: what the job does is unknown while site lyon is silent`,
+		`job `+movingJob+`: gave up after \S+ and \d+ tr(y|ies), the last at site lyon: (.|\n)*hint: the job's state is unknown while site lyon is silent`,
 		"wait", movingJob, "--patience", "300ms")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/netns"
@@ -105,19 +106,15 @@ services:
 	})
 	c.until("its nodes are there", func() bool {
 		top := c.top()
-		return !slices.ContainsFunc(top.Nodes, func(n topNodeView) bool { return n.Away })
+		return !slices.ContainsFunc(top.Nodes, func(n *droverv1.NodeUse) bool { return n.Away })
 	})
 	return c
 }
 
-// top returns who has what of the site.
-func (c *cluster) top() *topView {
+// top returns the use of the site.
+func (c *cluster) top() *droverv1.WatchSiteResponse {
 	c.t.Helper()
-	var v topView
-	if err := json.Unmarshal([]byte(c.run(cmdline.ExitOK, "--json", "top", "lyon", "--once")), &v); err != nil {
-		c.t.Fatal(err)
-	}
-	return &v
+	return decode(c.t, c.run(cmdline.ExitOK, "--json", "top", "lyon", "--once"), &droverv1.WatchSiteResponse{})
 }
 
 // shortDir is a directory whose name does not get longer with the test's: sockets of
@@ -265,14 +262,10 @@ func (c *cluster) run(code int, args ...string) string {
 	return text
 }
 
-// shown is what --json says of a job.
-func (c *cluster) shown(id string) jobView {
+// shown returns the job that drover job prints.
+func (c *cluster) shown(id string) *droverv1.Job {
 	c.t.Helper()
-	var v jobView
-	if err := json.Unmarshal([]byte(c.run(cmdline.ExitOK, "--json", "job", id)), &v); err != nil {
-		c.t.Fatal(err)
-	}
-	return v
+	return decode(c.t, c.run(cmdline.ExitOK, "--json", "job", id), &droverv1.Job{})
 }
 
 // until asks again until it is so.

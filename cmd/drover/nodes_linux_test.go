@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 // A site whose nodes are other hosts: real daemons, supervisors and programs,
 // each host in a network namespace of its own.
 
-// placed has every node run one of the jobs.
+// submitResult has every node run one of the jobs.
 func (c *cluster) placed(ids ...string) {
 	c.t.Helper()
 	used := map[*machine]bool{}
@@ -107,7 +107,7 @@ func TestNodesThatLoseTheirPowerLoseTheirJobsAndNothingElse(t *testing.T) {
 		t.Error("it goes on where it was")
 	}
 	c.run(cmdline.ExitFailure, "wait", plain)
-	if v := c.shown(plain); v.State != client.Failed || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, second.Name) {
+	if v := c.shown(plain); v.GetState() != droverv1.JobState_JOB_STATE_FAILED || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, second.Name) {
 		t.Errorf("%+v %+v", v, v.Outcome)
 	}
 	c.done(2, again)
@@ -138,7 +138,7 @@ func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
 		}
 	}
 	c.run(cmdline.ExitFailure, "wait", plain)
-	if v := c.shown(plain); v.State != client.Failed || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, third.Name) {
+	if v := c.shown(plain); v.GetState() != droverv1.JobState_JOB_STATE_FAILED || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, third.Name) {
 		t.Errorf("%+v %+v", v, v.Outcome)
 	}
 	c.heal(away)
@@ -170,7 +170,7 @@ func TestAShortPartitionEndsNothing(t *testing.T) {
 	c.lose(c.cut, away)
 	c.finish(there[0])
 	c.until("it has ended there", func() bool { return c.copies(there[0])[0].ended })
-	if v := c.shown(there[0]); v.State != client.Running {
+	if v := c.shown(there[0]); v.GetState() != droverv1.JobState_JOB_STATE_RUNNING {
 		t.Errorf("nobody can know, and it is said to be %s", v.State)
 	}
 	late := c.beat("again") // waits, for nothing is free that anybody knows of

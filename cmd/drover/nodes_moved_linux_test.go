@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 const primesYAML = `
@@ -31,7 +31,7 @@ func (c *cluster) known(want time.Duration) (below, primes int) {
 	id := c.run(cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(counts[0].below))
 	c.run(cmdline.ExitOK, "wait", id)
 	v := c.shown(id)
-	took := v.Ended.Sub(*v.Started)
+	took := v.GetEndedAt().AsTime().Sub(v.GetStartedAt().AsTime())
 	for _, known := range counts {
 		below, primes = known.below, known.primes
 		if took*time.Duration(below/counts[0].below) >= want {
@@ -46,7 +46,7 @@ func (c *cluster) who(m *machine) (ids []string) {
 	c.t.Helper()
 	for _, j := range c.top().Jobs {
 		if slices.Contains(j.Nodes, m.Name) {
-			ids = append(ids, j.ID)
+			ids = append(ids, j.GetJobId())
 		}
 	}
 	return ids
@@ -172,7 +172,7 @@ func TestAPauseOnAnotherHostReleasesItsProcessorAtOnce(t *testing.T) {
 	if used := computed(t, pid) - before; used > 10*time.Millisecond {
 		t.Errorf("%v of a second used while it is paused", used)
 	}
-	if v := c.shown(slow); v.State != client.Running || v.Attempt != 1 {
+	if v := c.shown(slow); v.GetState() != droverv1.JobState_JOB_STATE_RUNNING || v.Attempt != 1 {
 		t.Errorf("%+v", v)
 	}
 	if log, err := os.ReadFile(c.nodes[0].daemon.log); err != nil || !strings.Contains(string(log), "pausing: signals") {

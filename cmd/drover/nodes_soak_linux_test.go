@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 var (
@@ -115,8 +115,8 @@ func (s *soak) check() {
 		all := s.copies(id)
 		copies += len(all)
 		switch {
-		case v.State == client.Done && len(all) > 0 && all[len(all)-1].ended:
-		case v.State == client.Failed && v.Outcome != nil && v.Outcome.ExitCode == 0 && v.Outcome.Reason != "" && v.Service == "beat":
+		case v.GetState() == droverv1.JobState_JOB_STATE_DONE && len(all) > 0 && all[len(all)-1].ended:
+		case v.GetState() == droverv1.JobState_JOB_STATE_FAILED && v.Outcome != nil && v.Outcome.ExitCode == 0 && v.Outcome.Reason != "" && v.GetRequest().GetService() == "beat":
 			lost++
 		default:
 			s.t.Errorf("job %s (exit code %d): %+v, outcome %+v, copies %+v", id, code, v, v.Outcome, all)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
@@ -59,14 +60,10 @@ services:
 	return g, c, v
 }
 
-// shown is what --json says of a job.
-func (g *grid) shown(t *testing.T, id string) jobView {
+// shown returns the job that drover job prints.
+func (g *grid) shown(t *testing.T, id string) *droverv1.Job {
 	t.Helper()
-	var v jobView
-	if err := json.Unmarshal([]byte(g.must(t, cmdline.ExitOK, "--json", "job", id)), &v); err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return decode(t, g.must(t, cmdline.ExitOK, "--json", "job", id), &droverv1.Job{})
 }
 
 // counts are known numbers of primes, each of about twice as much work as the last.
@@ -96,7 +93,7 @@ func TestAnOverbookedJobMakesPlaceAndGoesOn(t *testing.T) {
 	first := g.must(t, cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "carl", "--walltime", "5m")
 	g.must(t, cmdline.ExitOK, "wait", first)
 	v := g.shown(t, first)
-	took := v.Ended.Sub(*v.Started)
+	took := v.GetEndedAt().AsTime().Sub(v.GetStartedAt().AsTime())
 	for i := 1; i < len(counts) && took*time.Duration(counts[i-1].below/counts[0].below) < 3*gap; i++ {
 		known = counts[i]
 	}
@@ -113,8 +110,10 @@ func TestAnOverbookedJobMakesPlaceAndGoesOn(t *testing.T) {
 			t.Logf("%d primes took %v\n%s\n%s\n%s", counts[0].primes, took, g.must(t, cmdline.ExitOK, "job", bob), g.must(t, cmdline.ExitOK, "job", saved), g.must(t, cmdline.ExitOK, "site", "lyon"))
 		}
 	}()
-	g.until(t, func() bool { return g.shown(t, saved).Checkpoints == 1 && g.shown(t, bob).State == "running" })
-	if v := g.shown(t, saved); v.State != "waiting" || v.CheckpointedAfter <= 0 || v.CheckpointedAfter > 60 {
+	g.until(t, func() bool {
+		return g.shown(t, saved).Checkpoints == 1 && g.shown(t, bob).GetState() == droverv1.JobState_JOB_STATE_RUNNING
+	})
+	if v := g.shown(t, saved); v.GetState() != droverv1.JobState_JOB_STATE_WAITING || v.GetCheckpointedAfter().AsDuration() <= 0 || v.GetCheckpointedAfter().AsDuration() > time.Minute {
 		t.Errorf("the job that can be checkpointed is %+v", v)
 	}
 	for _, args := range [][]string{{"job", saved}, {"why", saved}} {
@@ -129,13 +128,16 @@ func TestAnOverbookedJobMakesPlaceAndGoesOn(t *testing.T) {
 
 	c.kill(lyon)
 	c.start(lyon)
-	g.until(t, func() bool { v := g.shown(t, saved); return v.UnknownFor == 0 && v.State == "waiting" })
+	g.until(t, func() bool {
+		v := g.shown(t, saved)
+		return v.GetUnknownFor() == nil && v.GetState() == droverv1.JobState_JOB_STATE_WAITING
+	})
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	g.must(t, cmdline.ExitOK, "wait", bob)
 	g.must(t, cmdline.ExitOK, "wait", saved)
-	if v := g.shown(t, saved); v.Checkpoints != 1 || v.Attempt != 2 || v.Agreement != "kept" {
+	if v := g.shown(t, saved); v.Checkpoints != 1 || v.Attempt != 2 || v.GetAgreement() != droverv1.AgreementState_AGREEMENT_STATE_KEPT {
 		t.Errorf("%+v", v)
 	}
 	logs := g.must(t, cmdline.ExitOK, "logs", saved)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-func TestNothingThatAClientSaysMovesTheCursorOfAnother(t *testing.T) {
+func TestControlCharactersOfOtherUsersAreReplaced(t *testing.T) {
 	const evil = "a\x1b[31mb\r\nc\u202ed\u009b"
 	if got, want := cmdline.Printable(evil), "a\ufffd[31mb\ufffd\ufffdc\ufffdd\ufffd"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -24,8 +24,7 @@ func TestNothingThatAClientSaysMovesTheCursorOfAnother(t *testing.T) {
 	tab.AppendRow(table.Row{evil, 3})
 	tab.AppendRow(candidateRow(&client.Candidate{Site: evil, Missing: &client.Missing{Reason: evil}}, evil))
 	tab.Render()
-	out.WriteString(chosenBy(&client.Decision{Agent: evil, Chosen: evil}, &client.Job{Service: evil}))
-	out.WriteString(sinceThen(&client.Job{}, evil))
+	out.WriteString(strings.Join(sinceDecision(&client.Job{Site: evil, Awaits: []string{evil}}, evil+"x"), ""))
 	if got := out.String(); strings.ContainsAny(got, "\x1b\r\u202e\u009b") {
 		t.Errorf("%q", got)
 	}

@@ -11,21 +11,21 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// progress is one line on a terminal that is written anew with each change. Where
-// stderr is no terminal, and with --json and --quiet, there is none.
+// progress is one line on a terminal that is overwritten with each change. It shows
+// nothing if stderr is no terminal, and with --json and --quiet.
 type progress struct {
-	app  *app
-	told string // ID of the new attempt that was told of last
+	app       *app
+	announced string // ID of the last retry that was printed
 
 	mu    sync.Mutex
 	shown bool
-	next  time.Time // not before this is what comes often shown again
+	next  time.Time // throttled shows nothing before
 }
 
-// progressPause is the least time between two changes of a line that changes often.
-const progressPause = 100 * time.Millisecond
+// progressInterval is the shortest time between two changes of a throttled line.
+const progressInterval = 100 * time.Millisecond
 
-// line writes the line anew.
+// line overwrites the line.
 func (p *progress) line(format string, args ...any) {
 	if !p.app.Terminal || p.app.flags.JSON || p.app.flags.Quiet {
 		return
@@ -34,27 +34,27 @@ func (p *progress) line(format string, args ...any) {
 	defer p.mu.Unlock()
 	p.shown = true
 	text := []rune(fmt.Sprintf(format, args...))
-	if n := p.app.Columns(); n > 1 && len(text) >= n { // what wraps could not be cleared
+	if n := p.app.Columns(); n > 1 && len(text) >= n { // a line that wraps could not be cleared
 		text = text[:n-1]
 	}
 	_, _ = fmt.Fprintf(p.app.Stderr, "\r\x1b[K%s", string(text))
 }
 
-// often is line for what comes often.
-func (p *progress) often(format string, args ...any) {
+// throttled is line for frequent changes.
+func (p *progress) throttled(format string, args ...any) {
 	p.mu.Lock()
 	now := time.Now()
-	soon := now.Before(p.next)
-	if !soon {
-		p.next = now.Add(progressPause)
+	early := now.Before(p.next)
+	if !early {
+		p.next = now.Add(progressInterval)
 	}
 	p.mu.Unlock()
-	if !soon {
+	if !early {
 		p.line(format, args...)
 	}
 }
 
-// clear takes the line away.
+// clear removes the line.
 func (p *progress) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,22 +64,23 @@ func (p *progress) clear() {
 	}
 }
 
-// show tells of a job.
-func (p *progress) show(j *client.Job) {
-	p.anew(j)
-	p.line("%s at %s, %s: %s%s", j.ID, j.Site, processors(j.Shape.Width), stateOf(j), expectedOf(j, time.Now()))
+// job shows the state of a job.
+func (p *progress) job(j *client.Job) {
+	p.retried(j)
+	p.line("%s at %s, %s: %s%s", j.ID, j.Site, processors(j.Shape.Width), stateText(j), endText(j, time.Now()))
 }
 
-// expectedOf says when a job should end. Its clock is that of its site, ours may differ.
-func expectedOf(j *client.Job, now time.Time) string {
+// endText says when a job should end. The job's times are on the clock of its site, which
+// can differ from ours.
+func endText(j *client.Job, now time.Time) string {
 	if len(j.Awaits) > 0 {
-		return ", " + awaitsOf(j)
+		return ", " + awaitsText(j)
 	}
 	if j.State.Final() || j.EstimateKind == "" || j.Submitted.IsZero() {
 		return ""
 	}
 	end := j.Submitted.Add(j.EstimatedCompletion)
-	if !j.Started.IsZero() { // what the estimate said of its run
+	if !j.Started.IsZero() { // only the run is still estimated
 		end = j.Started.Add(j.EstimatedCompletion - j.EstimatedWait)
 	}
 	if end.Before(now) {
@@ -88,53 +89,30 @@ func expectedOf(j *client.Job, now time.Time) string {
 	return fmt.Sprintf(", %s to end at %s, in %s", j.EstimateKind, soon(now, end.Sub(now)), cmdline.Span(end.Sub(now).Round(time.Second)))
 }
 
-// sending tells of an upload.
+// sending shows the progress of an upload in bytes.
 func (p *progress) sending(name string, sent, size int64) {
 	share := 100.0
 	if size > 0 {
 		share = 100 * float64(sent) / float64(size)
 	}
-	p.often("sending %s: %.0f%% of %s", name, share, bytesOf(size))
+	p.throttled("sending %s: %.0f%% of %s", name, share, bytesText(size))
 }
 
-// bytesOf returns a size for people.
-func bytesOf(n int64) string {
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	v, i := float64(n), 0
-	for v >= 1024 && i < len(units)-1 {
-		v, i = v/1024, i+1
-	}
-	if i == 0 {
-		return fmt.Sprintf("%d %s", n, units[0])
-	}
-	return fmt.Sprintf("%.1f %s", v, units[i])
-}
-
-// anew tells of a job that was started in place of another one.
-func (p *progress) anew(j *client.Job) {
-	if j.RetryOf == "" || j.ID == p.told {
+// retried prints once that a job was started as a new attempt of a lost one.
+func (p *progress) retried(j *client.Job) {
+	if j.RetryOf == "" || j.ID == p.announced {
 		return
 	}
 	p.clear()
-	p.told = j.ID
-	_, _ = fmt.Fprintf(p.app.Stderr, "drover: nobody can say what became of job %s: started anew as job %s at site %s\n", j.RetryOf, j.ID, j.Site)
+	p.announced = j.ID
+	_, _ = fmt.Fprintf(p.app.Stderr, "drover: the state of job %s is unknown: submitted again as job %s at site %s\n", j.RetryOf, j.ID, j.Site)
 }
 
-// mayBe returns the ID of a job that may have been accepted, "" if the error tells of
-// none.
-func mayBe(err error) string {
+// possibleJob returns the ID of a job that may have been accepted although its submission
+// failed, "" for none.
+func possibleJob(err error) string {
 	if u, ok := errors.AsType[*submission.UnknownError](err); ok {
 		return u.Job
 	}
 	return ""
-}
-
-func processors(n int) string { return plural(n, "processor") }
-
-// plural counts things for people.
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -11,11 +11,11 @@ import (
 )
 
 type queueCmd struct {
-	All     bool   `help:"Those that have ended, too."`
-	State   string `complete:"state" help:"Only those in this state."`
-	Service string `complete:"service" help:"Only those of this service."`
-	Owner   string `help:"Only those of this owner."`
-	Site    string `complete:"site" help:"Only those at this site."`
+	All     bool   `help:"Include jobs that have ended."`
+	State   string `complete:"state" help:"Only jobs in this state."`
+	Service string `complete:"service" help:"Only jobs of this service."`
+	Owner   string `help:"Only jobs of this owner."`
+	Site    string `complete:"site" help:"Only jobs at this site."`
 }
 
 func (c *queueCmd) Run(a *app) error {
@@ -32,41 +32,39 @@ func (c *queueCmd) Run(a *app) error {
 		return err
 	}
 	if a.flags.JSON {
-		v := queueView{Schema: "drover.queue/1", Jobs: []jobView{}, Missing: []missingView{}}
-		for _, j := range list.Jobs {
-			v.Jobs = append(v.Jobs, jobViewOf(j))
-		}
-		for i := range list.Missing {
-			v.Missing = append(v.Missing, *missingViewOf(list.Missing[i].Site, &list.Missing[i].Missing))
-		}
-		return cmdline.WriteJSON(a.Stdout, v)
+		return cmdline.WriteJSON(a.Stdout, list)
 	}
 	if a.flags.Quiet {
 		for _, j := range list.Jobs {
 			_, _ = fmt.Fprintln(a.Stdout, j.ID)
 		}
-		silent(a, list.Missing, "its jobs are not listed, or as they were last heard of")
-		return nil
+	} else {
+		printQueue(a, list.Jobs)
 	}
-	t := cmdline.NewTable(a.Stdout, table.Row{"job", "service", "owner", "site", "state", "width", "submitted", "started", "ends", "note"}, "width")
-	for _, j := range list.Jobs {
-		end := j.Ended
-		if end.IsZero() && j.EstimateKind != "" && len(j.Awaits) == 0 { // when those will have ended nobody has counted
-			end = expectedEnd(j)
-		}
-		t.AppendRow(table.Row{
-			j.ID, j.Service, j.Owner, j.Site, stateOf(j), j.Shape.Width, clock(j.Submitted), clock(j.Started), clock(end), noteOf(j),
-		})
-	}
-	t.Render()
-	silent(a, list.Missing, "its jobs are not listed, or as they were last heard of")
+	warnMissing(a, list.Missing, "its jobs are as last known, or not listed")
 	return nil
 }
 
-// expectedEnd is when a job that has not ended should have: by its walltime once
-// it runs, by the estimate at its submission before.
+func printQueue(a *app, jobs []*client.Job) {
+	t := cmdline.NewTable(a.Stdout,
+		table.Row{"job", "service", "owner", "site", "state", "width", "submitted", "started", "ends", "note"}, "width")
+	for _, j := range jobs {
+		t.AppendRow(table.Row{
+			j.ID, j.Service, j.Owner, j.Site, stateText(j), j.Shape.Width,
+			clock(j.Submitted), clock(j.Started), clock(expectedEnd(j)), noteText(j),
+		})
+	}
+	t.Render()
+}
+
+// expectedEnd returns when a job ended, or should end: by its walltime once it runs, by
+// the estimate at its submission before. It is zero where that is not known, as for a job
+// that waits for others.
 func expectedEnd(j *client.Job) time.Time {
-	if !j.Started.IsZero() {
+	switch {
+	case !j.Ended.IsZero() || j.EstimateKind == "" || len(j.Awaits) > 0:
+		return j.Ended
+	case !j.Started.IsZero():
 		return j.Started.Add(j.Shape.Walltime)
 	}
 	return j.Submitted.Add(j.EstimatedCompletion)

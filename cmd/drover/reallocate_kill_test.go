@@ -15,6 +15,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 // mortal is a grid of two narrow sites behind taps and two agents, each a process.
@@ -134,7 +135,7 @@ func TestAnAgentKilledBetweenHoldAndPlaceLosesNothing(t *testing.T) {
 	t.Logf("all wait again after %v", time.Since(began))
 	m.chaos.start(m.first)
 	(&grid{agent: m.first.url}).await(t, 2)
-	if r := (&grid{agent: m.first.url}).reallocate(t, "--algorithm", "all-cancellation"); r.Waiting != len(s.waiting) || len(r.Missing) > 0 {
+	if r := (&grid{agent: m.first.url}).reallocate(t, "--algorithm", "all-cancellation"); int(r.GetRecord().GetJobs()) != len(s.waiting) || len(r.Missing) > 0 {
 		t.Errorf("the next round: %+v", r)
 	}
 	s.settle(t)
@@ -152,7 +153,7 @@ func TestASiteKilledInTheMiddleOfARoundIsLeftOut(t *testing.T) {
 	stuck := every(s.waiting, 0)
 	s.waiting = stuck // at lyon
 	round := []string{"--threshold", "0s", "--window", "all", "--heuristic", "minmin"}
-	var r *reallocationView
+	var r *droverv1.ReallocateResponse
 	for nth := 1; ; nth++ {
 		m.whole(t)
 		m.taps.lose("nancy", "Draft", nth, func() { m.chaos.kill(m.byName["nancy"]) })
@@ -164,8 +165,8 @@ func TestASiteKilledInTheMiddleOfARoundIsLeftOut(t *testing.T) {
 			break
 		}
 		for i := range r.Jobs {
-			if r.Jobs[i].To == "nancy" {
-				t.Errorf("message %d: %+v", nth, r.Jobs[i])
+			if r.GetJobs()[i].GetTo() == "nancy" {
+				t.Errorf("message %d: %+v", nth, r.GetJobs()[i])
 			}
 		}
 		if got := s.states(t); !slices.Equal(got, slices.Repeat([]client.State{client.Waiting}, len(stuck))) {
@@ -173,7 +174,7 @@ func TestASiteKilledInTheMiddleOfARoundIsLeftOut(t *testing.T) {
 		}
 		m.chaos.start(m.byName["nancy"])
 	}
-	if r.Moves == 0 || r.Failed > 0 {
+	if r.GetRecord().GetMoves() == 0 || r.GetRecord().GetFailed() > 0 {
 		t.Errorf("in the end: %+v", r)
 	}
 	s.open(t)
@@ -181,8 +182,8 @@ func TestASiteKilledInTheMiddleOfARoundIsLeftOut(t *testing.T) {
 	for _, j := range s.done(t, slices.Concat(s.busy, stuck)...) {
 		at[j.Site]++
 	}
-	if at["nancy"] != 1+r.Moves {
-		t.Errorf("%d jobs of %d that were to move ran at nancy", at["nancy"]-1, r.Moves)
+	if at["nancy"] != 1+int(r.GetRecord().GetMoves()) {
+		t.Errorf("%d jobs of %d that were to move ran at nancy", at["nancy"]-1, r.GetRecord().GetMoves())
 	}
 	if got := s.ended(t); len(got) != len(s.busy)+len(stuck) {
 		t.Errorf("%d executions: %v", len(got), got)
@@ -201,7 +202,7 @@ func TestJobsThatARoundSendsToASiteThatDiesRunWhereTheyAre(t *testing.T) {
 	s.waiting = every(s.waiting, 0)
 	m.taps.lose("nancy", "Reserve", 1, func() { m.chaos.kill(m.byName["nancy"]) })
 	r := m.reallocate(t, "--algorithm", "all-cancellation")
-	if r.Moves == 0 || r.Failed > 0 {
+	if r.GetRecord().GetMoves() == 0 || r.GetRecord().GetFailed() > 0 {
 		t.Errorf("the round: %+v", r)
 	}
 	began := time.Now()
@@ -220,7 +221,7 @@ func TestJobsThatARoundSendsToASiteThatDiesRunWhereTheyAre(t *testing.T) {
 func (m *mortal) whole(t *testing.T) {
 	t.Helper()
 	for range 600 {
-		if r := m.reallocate(t, "--dry-run"); len(r.Missing) == 0 && r.Sites == len(m.byName) {
+		if r := m.reallocate(t, "--dry-run"); len(r.Missing) == 0 && int(r.GetRecord().GetSites()) == len(m.byName) {
 			return
 		}
 		pause(t.Context(), 50*time.Millisecond)

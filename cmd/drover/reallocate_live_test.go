@@ -17,6 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent"
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 // narrow are two sites that run one job at a time and never break a promise.
@@ -123,13 +124,9 @@ func every(ids []string, odd int) (list []string) {
 }
 
 // reallocate makes a round by the command, and returns what it prints as JSON.
-func (g *grid) reallocate(t *testing.T, args ...string) *reallocationView {
+func (g *grid) reallocate(t *testing.T, args ...string) *droverv1.ReallocateResponse {
 	t.Helper()
-	v := &reallocationView{}
-	if err := json.Unmarshal([]byte(g.must(t, cmdline.ExitOK, append([]string{"--json", "reallocate"}, args...)...)), v); err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return decode(t, g.must(t, cmdline.ExitOK, append([]string{"--json", "reallocate"}, args...)...), &droverv1.ReallocateResponse{})
 }
 
 func meanResponse(jobs []*client.Job) time.Duration {
@@ -193,10 +190,9 @@ func (s *stream) leave(t *testing.T, stuck []string) {
 	for _, leave := range [][]string{{stuck[0], stuck[2]}, {stuck[1]}} {
 		real := s.grid.reallocate(t)
 		var moved []string
-		for i := range real.Jobs {
-			j := &real.Jobs[i]
-			moved = append(moved, j.Job)
-			if !j.Ordered || j.From != "lyon" || j.To != "nancy" || j.Gain < 500 {
+		for _, j := range real.GetJobs() {
+			moved = append(moved, j.GetJobId())
+			if !j.GetOrdered() || j.GetFrom() != "lyon" || j.GetTo() != "nancy" || j.GetGain().AsDuration() < 500*time.Second {
 				t.Errorf("%+v", j)
 			}
 		}
@@ -223,14 +219,15 @@ func (s *stream) leave(t *testing.T, stuck []string) {
 }
 
 // compare fails unless a dry run has said what a round soon after it did.
-func (s *stream) compare(t *testing.T, dry, real *reallocationView) {
+func (s *stream) compare(t *testing.T, dry, real *droverv1.ReallocateResponse) {
 	t.Helper()
-	if !dry.DryRun || real.DryRun || len(dry.Jobs) != len(real.Jobs) {
+	if !dry.GetRecord().GetDryRun() || real.GetRecord().GetDryRun() || len(dry.Jobs) != len(real.Jobs) {
 		t.Fatalf("the dry run: %+v, the round: %+v", dry, real)
 	}
-	for i := range dry.Jobs {
-		d, r := &dry.Jobs[i], &real.Jobs[i]
-		if d.Ordered || d.Job != r.Job || d.To != r.To || max(d.Gain-r.Gain, r.Gain-d.Gain) > long.Seconds() {
+	for i, d := range dry.GetJobs() {
+		r := real.GetJobs()[i]
+		off := (d.GetGain().AsDuration() - r.GetGain().AsDuration()).Abs()
+		if d.GetOrdered() || d.GetJobId() != r.GetJobId() || d.GetTo() != r.GetTo() || off > long {
 			t.Errorf("the dry run: %+v, the round: %+v", d, r)
 		}
 	}

@@ -35,11 +35,11 @@ func TestARigidJobMovesOnlyToWhereItFits(t *testing.T) {
 		{"--algorithm", "all-cancellation", "--heuristic", "minmin", "--window", "all"},
 	} {
 		r := g.reallocate(t, append(flags, "--threshold", "0s")...)
-		if r.Moves == 0 || r.Failed > 0 || len(r.Missing) > 0 {
+		if r.GetRecord().GetMoves() == 0 || r.GetRecord().GetFailed() > 0 || len(r.Missing) > 0 {
 			t.Errorf("%v: %+v", flags, r)
 		}
-		for i := range r.Jobs {
-			if j := &r.Jobs[i]; j.To == "nancy" && width[j.Job] != 1 || j.After.Width != width[j.Job] {
+		for _, j := range r.GetJobs() {
+			if w := width[j.GetJobId()]; j.GetTo() == "nancy" && w != 1 || int(j.GetAfter().GetWidth()) != w {
 				t.Errorf("%v: %+v", flags, j)
 			}
 		}

@@ -6,24 +6,28 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/google/uuid"
 
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// selectorForms are the ways to name jobs.
+// Users name jobs by selectors: an ID, the beginning of an ID, "last", "all" or
+// FROM..TO. IDs are UUIDv7 and begin with their time, so a range of IDs is a range
+// of time.
+
+// selectorForms describes the accepted selectors.
 const selectorForms = "a job's ID or its beginning, last, all, or FROM..TO"
 
-// lastWord stands for the job that was submitted last, also where a range begins or ends.
+// lastWord selects the job that was submitted last. It can also be an end of a range.
 const lastWord = "last"
 
-// selector names jobs. IDs are made in the order of time, and begin with it: so a range
-// of them is one of time.
+// selector selects jobs.
 type selector struct {
 	kind     selectorKind
 	text     string
-	from, to string // of a range: each an ID or a beginning, last, or empty for no bound
+	from, to string // of a range: an ID, the beginning of one, lastWord, or empty for no bound
 }
 
 type selectorKind int
@@ -36,7 +40,7 @@ const (
 	selectRange
 )
 
-// parseSelector reads what was typed for a job.
+// parseSelector parses what a user typed for a job.
 func parseSelector(text string) (selector, error) {
 	bad := &cmdline.UsageError{
 		Message: fmt.Sprintf("job %q, accepted: %s", text, selectorForms),
@@ -51,23 +55,29 @@ func parseSelector(text string) (selector, error) {
 		return selector{kind: selectAll, text: text}, nil
 	}
 	if from, to, ok := strings.Cut(text, ".."); ok {
-		bound := func(text string) bool { return text == "" || text == lastWord || beginsID(text) }
+		bound := func(text string) bool { return text == "" || text == lastWord || isIDPrefix(text) }
 		if from == "" && to == "" || !bound(from) || !bound(to) {
 			return selector{}, bad
 		}
 		return selector{kind: selectRange, text: text, from: from, to: to}, nil
 	}
 	switch {
-	case isJobID(text):
+	case isID(text):
 		return selector{kind: selectID, text: text}, nil
-	case beginsID(text):
+	case isIDPrefix(text):
 		return selector{kind: selectPrefix, text: text}, nil
 	}
 	return selector{}, bad
 }
 
-// beginsID says whether an ID could begin like this.
-func beginsID(text string) bool {
+// isID reports whether text is a complete lower-case UUID.
+func isID(text string) bool {
+	id, err := uuid.Parse(text)
+	return err == nil && id.String() == text
+}
+
+// isIDPrefix reports whether an ID can begin with text.
+func isIDPrefix(text string) bool {
 	if text == "" || len(text) > 36 {
 		return false
 	}
@@ -81,21 +91,21 @@ func beginsID(text string) bool {
 	return true
 }
 
-// ambiguousError says that the beginning of an ID fits several jobs.
+// ambiguousError reports that several IDs begin with the given text.
 type ambiguousError struct {
-	text string
-	fits []*client.Job
+	text    string
+	matches []*client.Job
 }
 
-// mostNamed bounds how many jobs an error names.
-const mostNamed = 10
+// maxListed bounds how many jobs a message lists.
+const maxListed = 10
 
 func (e *ambiguousError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%q fits %d jobs: ", e.text, len(e.fits))
-	for i, j := range e.fits {
-		if i == mostNamed {
-			fmt.Fprintf(&b, "; and %d more", len(e.fits)-i)
+	fmt.Fprintf(&b, "%q fits %d jobs: ", e.text, len(e.matches))
+	for i, j := range e.matches {
+		if i == maxListed {
+			fmt.Fprintf(&b, "; and %d more", len(e.matches)-i)
 			break
 		}
 		if i > 0 {
@@ -106,21 +116,21 @@ func (e *ambiguousError) Error() string {
 	return b.String()
 }
 
-// index is the jobs of a grid by their IDs, in their order, each once.
+// index holds the jobs of a grid sorted by ID, each once.
 type index []*client.Job
 
 func newIndex(jobs []*client.Job) index {
 	sorted := slices.Clone(jobs)
-	// A job that has moved is listed where it was, too.
+	// The list can contain a moved job twice. The higher epoch is the current one.
 	slices.SortStableFunc(sorted, func(a, b *client.Job) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(b.Epoch, a.Epoch))
 	})
 	return slices.CompactFunc(sorted, func(a, b *client.Job) bool { return a.ID == b.ID })
 }
 
-// one returns the ID that begins like this.
+// one returns the only ID that begins with prefix.
 func (x index) one(prefix string) (string, error) {
-	if isJobID(prefix) {
+	if isID(prefix) {
 		return prefix, nil
 	}
 	from, _ := slices.BinarySearchFunc(x, prefix, func(j *client.Job, p string) int { return cmp.Compare(j.ID, p) })
@@ -134,12 +144,12 @@ func (x index) one(prefix string) (string, error) {
 	case 1:
 		return x[from].ID, nil
 	}
-	return "", &ambiguousError{text: prefix, fits: x[from:to]}
+	return "", &ambiguousError{text: prefix, matches: x[from:to]}
 }
 
-// between returns the jobs of an owner whose IDs lie in a range, its ends included.
+// between returns the IDs of an owner's jobs in a range, including both ends.
 func (x index) between(s selector, owner string) ([]string, error) {
-	from, to := "", "g" // greater than every ID
+	from, to := "", "g" // "g" sorts after every ID
 	var err error
 	if s.from != "" {
 		if from, err = x.one(s.from); err != nil {
@@ -173,73 +183,75 @@ func unknownJob(text string) error {
 	}
 }
 
-// choice is the jobs that a command line names.
-type choice struct {
+// selection is the result of selecting jobs.
+type selection struct {
 	ids []string // each once
-	// single says that one job was named, and one is shown: not a list that happens to
-	// have one job.
+	// single: the user named one job. Its output has no ID in front. A list that
+	// happens to contain one job is not single.
 	single bool
 }
 
-// heard is what an incomplete list of jobs means for a search.
-const heard = "its jobs are looked for as they were last heard of"
+// staleSearch tells the user what a silent site means for a search.
+const staleSearch = "searching its jobs in the agent's last record of them"
 
-// choose finds out which jobs are meant. With change something is going to be done to
-// them: then a beginning that may fit a job of a silent site is no name.
-func (a *app) choose(grid *client.Client, texts []string, change bool) (choice, error) {
+// selectJobs finds the jobs that the user named. With change set, the command is
+// about to modify them: then a prefix is refused while a site is silent, because a
+// job there could begin with it too.
+func (a *app) selectJobs(grid *client.Client, texts []string, change bool) (selection, error) {
 	var (
-		c       choice
-		every   index
+		found   selection
+		all     index
 		missing []client.MissingSite
 	)
 	selectors := make([]selector, 0, len(texts))
 	for _, t := range texts {
 		s, err := parseSelector(t)
 		if err != nil {
-			return c, err
+			return found, err
 		}
 		selectors = append(selectors, s)
 	}
-	c.single = len(selectors) == 1 && selectors[0].kind != selectAll && selectors[0].kind != selectRange
+	found.single = len(selectors) == 1 && selectors[0].kind != selectAll && selectors[0].kind != selectRange
 	if slices.ContainsFunc(selectors, func(s selector) bool { return s.kind == selectPrefix || s.kind == selectRange }) {
 		list, err := grid.Jobs(a.ctx, client.JobFilter{})
 		if err != nil {
-			return c, err
+			return found, err
 		}
-		every, missing = newIndex(list.Jobs), list.Missing
+		all, missing = newIndex(list.Jobs), list.Missing
 	}
 	seen := make(map[string]bool)
 	for _, s := range selectors {
-		ids, err := a.match(grid, s, every)
+		ids, err := a.match(grid, s, all)
 		if err != nil {
-			silent(a, missing, heard)
-			return c, err
+			warnMissing(a, missing, staleSearch)
+			return found, err
 		}
 		if s.kind == selectPrefix && change && len(missing) > 0 {
-			return c, notAlone(missing[0].Site, s.text, ids[0])
+			return found, uncertainPrefix(missing[0].Site, s.text, ids[0])
 		}
 		for _, id := range ids {
 			if !seen[id] {
 				seen[id] = true
-				c.ids = append(c.ids, id)
+				found.ids = append(found.ids, id)
 			}
 		}
 	}
-	silent(a, missing, heard)
-	return c, nil
+	warnMissing(a, missing, staleSearch)
+	return found, nil
 }
 
-// notAlone says that a site is silent where a beginning may fit a job, too.
-func notAlone(site, text, id string) error {
+// uncertainPrefix reports that a silent site could have another job with this prefix.
+func uncertainPrefix(site, text, id string) error {
 	return &problem.Problem{
 		Reason: problem.Unreachable, Field: "job_id", Retryable: true,
-		Message: fmt.Sprintf("site %s does not answer: whether %q fits a job there, too, is unknown", site, text),
-		Hint:    "the whole ID is " + id + ", if that is the one",
+		Message: fmt.Sprintf("site %s does not answer and could have another job that begins with %q", site, text),
+		Hint:    "use the complete ID if it is this job: " + id,
 	}
 }
 
-// match returns the jobs that a selector names.
-func (a *app) match(grid *client.Client, s selector, every index) ([]string, error) {
+// match returns the IDs that a selector selects. all is only needed for prefixes
+// and ranges.
+func (a *app) match(grid *client.Client, s selector, all index) ([]string, error) {
 	switch s.kind {
 	case selectLast:
 		id, err := a.last()
@@ -253,13 +265,13 @@ func (a *app) match(grid *client.Client, s selector, every index) ([]string, err
 		if err != nil {
 			return nil, err
 		}
-		silent(a, list.Missing, "its jobs are taken as they were last heard of")
+		warnMissing(a, list.Missing, "using the agent's last record of its jobs")
 		var ids []string
 		for _, j := range newIndex(list.Jobs) {
 			ids = append(ids, j.ID)
 		}
 		if len(ids) == 0 && !a.flags.Quiet {
-			_, _ = fmt.Fprintf(a.Stderr, "drover: no job of %s that has not ended\n", owner)
+			_, _ = fmt.Fprintf(a.Stderr, "drover: %s has no active job\n", owner)
 		}
 		return ids, nil
 	case selectRange:
@@ -275,46 +287,76 @@ func (a *app) match(grid *client.Client, s selector, every index) ([]string, err
 				return nil, err
 			}
 		}
-		return every.between(s, owner)
+		return all.between(s, owner)
 	case selectPrefix:
-		id, err := every.one(s.text)
+		id, err := all.one(s.text)
 		return []string{id}, err
 	}
 	return []string{s.text}, nil
 }
 
-// owner returns whose jobs many are taken from. Without a name they would be everybody's.
+// owner returns the owner whose jobs "all" and ranges select.
 func (a *app) owner(s selector) (string, error) {
 	cfg, err := a.config()
 	if err == nil && cfg.Owner == "" {
 		err = &cmdline.UsageError{
-			Message: fmt.Sprintf("%q means your own jobs, and USER, which says who you are, is empty", s.text),
+			Message: fmt.Sprintf("%q selects your own jobs, but USER is empty", s.text),
 			Hint:    "set USER, or name the jobs by their IDs",
 		}
 	}
 	return cfg.Owner, err
 }
 
-// chooseOne is choose for a command that is about one job.
-func (a *app) chooseOne(grid *client.Client, text string, change bool) (string, error) {
-	c, err := a.choose(grid, []string{text}, change)
+// selectJob is selectJobs for a command that takes one job.
+func (a *app) selectJob(grid *client.Client, text string, change bool) (string, error) {
+	found, err := a.selectJobs(grid, []string{text}, change)
 	if err != nil {
 		return "", err
 	}
-	if len(c.ids) != 1 {
-		return "", &cmdline.UsageError{Message: fmt.Sprintf("%q names %d jobs, accepted: one", text, len(c.ids))}
+	if len(found.ids) != 1 {
+		return "", &cmdline.UsageError{Message: fmt.Sprintf("%q selects %d jobs, accepted: one", text, len(found.ids))}
 	}
-	return c.ids[0], nil
+	return found.ids[0], nil
 }
 
-// print prints what came of a job: it whole as JSON, or a text. A job of a list is one
-// line, and has its ID in front.
-func (a *app) print(j *client.Job, single bool, text string) (err error) {
+// eachJob calls do for one job after the other. An error about one of many jobs is
+// printed and the others continue. eachJob returns the first error.
+func (a *app) eachJob(jobs selection, do func(id string) error) error {
+	var errs jobErrors
+	for _, id := range jobs.ids {
+		err := do(id)
+		if err != nil && a.ctx.Err() != nil {
+			return err
+		}
+		errs.add(a, jobs, id, err)
+	}
+	return errs.first
+}
+
+// jobErrors prints errors about single jobs of a selection and keeps the first one,
+// which decides the exit code.
+type jobErrors struct{ first error }
+
+func (e *jobErrors) add(a *app, jobs selection, id string, err error) {
+	switch {
+	case err == nil:
+		return
+	case !jobs.single: // the error of a single job is printed when the command ends
+		err = cmdline.ExitError(report(a.Process, a.flags.JSON, fmt.Errorf("job %s: %w", id, err)))
+	}
+	if e.first == nil {
+		e.first = err
+	}
+}
+
+// printJob prints the result for one job: the job as JSON, its ID with --quiet, or
+// text. Each job of a list takes one line that begins with its ID.
+func (a *app) printJob(j *client.Job, single bool, text string) (err error) {
 	switch {
 	case a.flags.JSON && single:
-		return cmdline.WriteJSON(a.Stdout, one(j))
+		return cmdline.WriteJSON(a.Stdout, j)
 	case a.flags.JSON:
-		return writeLine(a.Stdout, one(j))
+		return writeLine(a.Stdout, j)
 	case a.flags.Quiet:
 		_, err = fmt.Fprintln(a.Stdout, j.ID)
 	case single:

@@ -43,11 +43,11 @@ func FuzzParseSelector(f *testing.F) {
 			return
 		}
 		for _, begins := range []string{s.from, s.to} {
-			if begins != "" && begins != lastWord && !beginsID(begins) {
+			if begins != "" && begins != lastWord && !isIDPrefix(begins) {
 				t.Fatalf("%q: %+v", text, s)
 			}
 		}
-		if s.kind == selectPrefix && !beginsID(text) || s.kind == selectID && !isJobID(text) || s.kind == selectRange && s.from+s.to == "" {
+		if s.kind == selectPrefix && !isIDPrefix(text) || s.kind == selectID && !isID(text) || s.kind == selectRange && s.from+s.to == "" {
 			t.Fatalf("%q: %+v", text, s)
 		}
 	})
@@ -74,7 +74,7 @@ func TestIndexFindsWhatASearchFinds(t *testing.T) {
 		case len(fits) == 1 && (err != nil || !fits[id]), len(fits) != 1 && err == nil:
 			t.Fatalf("%q: %q, %v, fits %v", prefix, id, err, fits)
 		case len(fits) > 1:
-			if e, ok := errors.AsType[*ambiguousError](err); !ok || len(e.fits) != len(fits) {
+			if e, ok := errors.AsType[*ambiguousError](err); !ok || len(e.matches) != len(fits) {
 				t.Fatalf("%q: %v", prefix, err)
 			}
 		}
@@ -103,11 +103,11 @@ func TestAJobThatMovedIsNamedOnce(t *testing.T) {
 	}
 }
 
-// A job of a silent site may begin in the same way: to look at one that fits is no harm.
-func TestABeginningIsNoNameForAChangeWhileASiteIsSilent(t *testing.T) {
+// A job of a silent site could have the same prefix. Showing the other one does no harm.
+func TestPrefixesAreRefusedForChangesWhileASiteIsSilent(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, cmdline.ExitUnavailable, ``, `site rennes does not answer: whether "01a1fd" fits a job there, too, is unknown\nhint: the whole ID is `+movingJob, "cancel", "01a1fd")
+	f.expect(t, cmdline.ExitUnavailable, ``, `site rennes does not answer and could have another job that begins with "01a1fd"\nhint: use the complete ID if it is this job: `+movingJob, "cancel", "01a1fd")
 	f.expect(t, cmdline.ExitUnavailable, ``, `site rennes does not answer`, "move", "01a1fd", "nancy")
 	f.expect(t, cmdline.ExitOK, movingJob, `no answer from site rennes`, "job", "01a1fd")
-	f.expect(t, cmdline.ExitOK, `begun`, ``, "move", movingJob, "nancy")
+	f.expect(t, cmdline.ExitOK, `pending`, ``, "move", movingJob, "nancy")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -24,19 +23,36 @@ func (c *siteCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if a.flags.JSON {
+		return cmdline.WriteJSON(a.Stdout, s)
+	}
+	if a.flags.Quiet {
+		_, err := fmt.Fprintln(a.Stdout, s.Name)
+		return err
+	}
 	list := &client.ReservationList{}
 	if s.Status != nil {
 		if list, err = grid.Reservations(a.ctx, client.ReservationFilter{State: "active", Site: c.Site}); err != nil {
 			return err
 		}
 	}
-	if a.flags.JSON {
-		return cmdline.WriteJSON(a.Stdout, siteDetailOf(s, list.Reservations))
+	printSite(a, s)
+	if len(list.Reservations) > 0 {
+		_, _ = fmt.Fprintln(a.Stdout)
+		reservationTable(a, list.Reservations).Render()
 	}
-	if a.flags.Quiet {
-		_, err := fmt.Fprintln(a.Stdout, s.Name)
-		return err
+	if p := s.PolicyState; p != nil && len(p.Switches) > 0 {
+		_, _ = fmt.Fprintln(a.Stdout)
+		t := cmdline.NewTable(a.Stdout, table.Row{"switched", "from", "to", "because of"})
+		for _, w := range p.Switches {
+			t.AppendRow(table.Row{day(w.At), w.From, w.To, figuresText(w.Values)})
+		}
+		t.Render()
 	}
+	return nil
+}
+
+func printSite(a *app, s *client.SiteDetail) {
 	t := cmdline.NewTable(a.Stdout, nil)
 	row := func(name, format string, args ...any) { t.AppendRow(table.Row{name, fmt.Sprintf(format, args...)}) }
 	row("site", "%s", s.Name)
@@ -44,46 +60,33 @@ func (c *siteCmd) Run(a *app) error {
 	row("policy", "%s", s.Policy)
 	row("processors", "%d in %s, speed %g", s.Processors, plural(len(s.Nodes), "node"), s.Speed)
 	row("capabilities", "%s", strings.Join(s.Capabilities, " "))
-	if c := condition(&s.Site); len(c) > 0 {
-		row("note", "%s", strings.Join(c, "; "))
+	if w := siteWarnings(&s.Site); len(w) > 0 {
+		row("note", "%s", strings.Join(w, "; "))
 	}
 	if q := s.Status; q != nil {
-		row("queue", "%d running on %s (%.0f%%), %d waiting, backlog %.0fs", q.Running, processors(q.Busy), 100*q.Load, q.Waiting, q.Backlog)
+		row("queue", "%d running on %s (%.0f%%), %d waiting, backlog %.0fs",
+			q.Running, processors(q.Busy), 100*q.Load, q.Waiting, q.Backlog)
 		if q.Bound > 0 {
-			row("bound", "%d of those that wait have an agreement, or are in a reservation", q.Bound)
+			row("bound", "%d waiting jobs with an agreement or in a reservation", q.Bound)
 		}
-		row("agreements", "%s", counted(&q.Agreements))
-		row("data", "%s", usageOf(q.Data))
+		row("agreements", "%s", agreementsText(&q.Agreements))
+		row("data", "%s", dataUsageText(q.Data))
 	}
-	p := s.PolicyState
-	if p != nil {
+	if p := s.PolicyState; p != nil {
 		if p.Active != "" {
 			row("follows", "%s", p.Active)
 		} else {
-			row("so far", "")
+			row("figures", "")
 		}
 		for _, f := range p.Figures {
 			row("  "+f.Name, "%.6g", f.Value)
 		}
 	}
 	t.Render()
-	if len(list.Reservations) > 0 {
-		_, _ = fmt.Fprintln(a.Stdout)
-		reservationTable(a, list.Reservations).Render()
-	}
-	if p != nil && len(p.Switches) > 0 {
-		_, _ = fmt.Fprintln(a.Stdout)
-		t := cmdline.NewTable(a.Stdout, table.Row{"switched", "from", "to", "because of"})
-		for _, w := range p.Switches {
-			t.AppendRow(table.Row{day(w.At), w.From, w.To, figures(w.Values)})
-		}
-		t.Render()
-	}
-	return nil
 }
 
-// counted tells what has become of a site's agreements.
-func counted(a *client.Agreements) string {
+// agreementsText counts a site's agreements by state.
+func agreementsText(a *client.Agreements) string {
 	if a.Accepted == 0 {
 		return "none yet"
 	}
@@ -96,97 +99,10 @@ func counted(a *client.Agreements) string {
 	return text
 }
 
-func figures(list []client.Figure) string {
+func figuresText(list []client.Figure) string {
 	var all []string
 	for _, f := range list {
 		all = append(all, fmt.Sprintf("%s %.6g", f.Name, f.Value))
 	}
 	return strings.Join(all, ", ")
-}
-
-// spanOf returns a time for people, "-" for none.
-func spanOf(s *float64) string {
-	if s == nil {
-		return "-"
-	}
-	return cmdline.Span(time.Duration(*s * float64(time.Second)))
-}
-
-// count returns a number for people, "-" for 0.
-func count(n int) string {
-	if n == 0 {
-		return "-"
-	}
-	return fmt.Sprint(n)
-}
-
-type siteDetailView struct {
-	Schema string `json:"schema"`
-	siteView
-	Capabilities []string          `json:"capabilities"`
-	Reservations []reservationView `json:"reservations"`
-	PolicyState  *policyStateView  `json:"policy_state,omitempty"`
-}
-
-type agreementsView struct {
-	Accepted     int64   `json:"accepted"`
-	Kept         int64   `json:"kept"`
-	BrokenByUser int64   `json:"broken_by_user"`
-	BrokenBySite int64   `json:"broken_by_site"`
-	Void         int64   `json:"void"`
-	Value        float64 `json:"value"`
-	Penalty      float64 `json:"penalty"`
-}
-
-type policyStateView struct {
-	Active   string             `json:"active"`
-	Figures  []figureView       `json:"figures"`
-	Switches []policySwitchView `json:"switches"`
-}
-
-type policySwitchView struct {
-	At     *time.Time   `json:"at"`
-	From   string       `json:"from"`
-	To     string       `json:"to"`
-	Values []figureView `json:"values"`
-}
-
-type figureView struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-}
-
-func agreementsViewOf(q *client.Status) *agreementsView {
-	if q == nil {
-		return nil
-	}
-	v := agreementsView(q.Agreements)
-	return &v
-}
-
-func figureViewsOf(list []client.Figure) []figureView {
-	v := []figureView{}
-	for _, f := range list {
-		v = append(v, figureView(f))
-	}
-	return v
-}
-
-func siteDetailOf(s *client.SiteDetail, list []client.Reservation) siteDetailView {
-	v := siteDetailView{
-		Schema: "drover.site/1", siteView: siteViewOf(&s.Site), Capabilities: s.Capabilities,
-		Reservations: []reservationView{},
-	}
-	for i := range list {
-		v.Reservations = append(v.Reservations, reservationViewOf(&list[i]))
-	}
-	if p := s.PolicyState; p != nil {
-		v.PolicyState = &policyStateView{Active: p.Active, Figures: figureViewsOf(p.Figures), Switches: []policySwitchView{}}
-		for _, w := range p.Switches {
-			v.PolicyState.Switches = append(v.PolicyState.Switches, policySwitchView{
-				At: instant(w.At), From: w.From, To: w.To, Values: figureViewsOf(w.Values),
-			})
-		}
-	}
-	return v
 }

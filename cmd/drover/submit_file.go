@@ -17,19 +17,18 @@ import (
 	"unicode"
 
 	"github.com/alecthomas/kong"
+
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 const (
-	// mostLines bounds the requests of a file.
-	mostLines = 100_000
-	// longestLine bounds one line of it, bytes.
-	longestLine = 1 << 20
-	// largestFile bounds the whole, bytes: it is read before anything is submitted.
-	largestFile = 256 << 20
+	maxLines     = 100_000
+	maxLineBytes = 1 << 20
+	maxFileBytes = 256 << 20 // all of it is read before anything is submitted
 )
 
-// requestLine is one request of a file. What is left out is as the command line says.
+// requestLine is one request of a file. Fields that are absent take their values from the
+// command line.
 type requestLine struct {
 	Service        *string                    `json:"service"`
 	Arguments      map[string]json.RawMessage `json:"arguments"`
@@ -37,7 +36,7 @@ type requestLine struct {
 	CPU            *float64                   `json:"cpu"`
 	Walltime       *lineDuration              `json:"walltime"`
 	Deadline       *lineDuration              `json:"deadline"`
-	BestEffort     *bool                      `json:"best_effort"`
+	BestEffort     *bool                      `json:"bestEffort"`
 	Value          *float64                   `json:"value"`
 	Penalty        *float64                   `json:"penalty"`
 	Checkpointable *bool                      `json:"checkpointable"`
@@ -46,17 +45,17 @@ type requestLine struct {
 	Name           *string                    `json:"name"`
 	After          *lineAfter                 `json:"after"`
 	Retries        *int                       `json:"retries"`
-	RetryOn        *lineCodes                 `json:"retry_on"`
+	RetryOn        *lineCodes                 `json:"retryOn"`
 	Site           *string                    `json:"site"`
 	Keep           map[string]string          `json:"keep"`
 	Licenses       map[string]int             `json:"licenses"`
 	Owner          *string                    `json:"owner"`
 	Idempotent     *bool                      `json:"idempotent"`
-	RerunAfter     *lineDuration              `json:"rerun_after"`
+	RerunAfter     *lineDuration              `json:"rerunAfter"`
 	Labels         map[string]string          `json:"labels"`
 }
 
-// lineDuration is a duration as on the command line, or seconds as --json prints them.
+// lineDuration is a duration as on the command line, or a number of seconds.
 type lineDuration time.Duration
 
 func (d *lineDuration) UnmarshalJSON(text []byte) error {
@@ -95,94 +94,94 @@ func (c *submitCmd) fromFile(a *app, now time.Time) error {
 		defer f.Close()
 		in, name = f, *c.From
 	}
-	wishes, err := readLines(in, c.Service, &c.request)
+	entries, err := readLines(in, c.Service, &c.request)
 	if err != nil {
 		return &nothingError{&cmdline.UsageError{Message: name + ": " + err.Error()}}
 	}
-	return a.submitAll(wishes, now)
+	return a.submitAll(entries, now)
 }
 
-// readLines reads all requests, or tells of the first line that is none. Empty lines are
-// left out.
-func readLines(in io.Reader, service string, def *request) ([]wish, error) {
-	var wishes []wish
-	s := bufio.NewScanner(io.LimitReader(in, largestFile+1))
-	s.Buffer(nil, longestLine+2)
+// readLines reads all requests. Its error names the first malformed line. Empty lines are
+// skipped.
+func readLines(in io.Reader, service string, def *request) ([]entry, error) {
+	var entries []entry
+	s := bufio.NewScanner(io.LimitReader(in, maxFileBytes+1))
+	s.Buffer(nil, maxLineBytes+2)
 	line, size := 0, 0
 	for s.Scan() {
 		line++
 		size += len(s.Bytes()) + 1
 		text := s.Bytes()
 		if line == 1 {
-			text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
+			text = bytes.TrimPrefix(text, []byte("\ufeff")) // byte order mark
 		}
 		text = bytes.TrimSpace(text)
 		switch {
-		case len(text) > longestLine || len(text) == 0:
+		case len(text) > maxLineBytes || len(text) == 0:
 			if len(text) > 0 {
-				return nil, fmt.Errorf("line %d is longer than %d bytes", line, longestLine)
+				return nil, fmt.Errorf("line %d is longer than %d bytes", line, maxLineBytes)
 			}
 			continue
-		case size > largestFile:
-			return nil, fmt.Errorf("more than %d bytes", largestFile)
-		case len(wishes) == mostLines:
-			return nil, fmt.Errorf("line %d: more than %d requests", line, mostLines)
+		case size > maxFileBytes:
+			return nil, fmt.Errorf("more than %d bytes", maxFileBytes)
+		case len(entries) == maxLines:
+			return nil, fmt.Errorf("line %d: more than %d requests", line, maxLines)
 		}
-		w, err := readLine(text, service, def)
+		e, err := readLine(text, service, def)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
-		w.line = line
-		wishes = append(wishes, w)
+		e.line = line
+		entries = append(entries, e)
 	}
 	if errors.Is(s.Err(), bufio.ErrTooLong) {
-		return nil, fmt.Errorf("line %d is longer than %d bytes", line+1, longestLine)
+		return nil, fmt.Errorf("line %d is longer than %d bytes", line+1, maxLineBytes)
 	}
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", line+1, err)
 	}
-	if len(wishes) == 0 {
+	if len(entries) == 0 {
 		return nil, errors.New("no request in it, accepted: JSON lines")
 	}
-	return wishes, nil
+	return entries, nil
 }
 
-// readLine reads one request over what the command line says.
-func readLine(text []byte, service string, def *request) (wish, error) {
+// readLine reads one request; def holds the values of the command line.
+func readLine(text []byte, service string, def *request) (entry, error) {
 	var l requestLine
 	if err := checkKeys(text); err != nil {
-		return wish{}, err
+		return entry{}, err
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
-		return wish{}, malformed(err)
+		return entry{}, malformed(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return wish{}, errors.New("more than one JSON object")
+		return entry{}, errors.New("more than one JSON object")
 	}
-	w := wish{service: service, request: *def}
-	r := &w.request
-	take(&w.service, l.Service)
-	if w.service == "" {
-		return wish{}, errors.New("no service")
+	e := entry{service: service, request: *def}
+	r := &e.request
+	take(&e.service, l.Service)
+	if e.service == "" {
+		return entry{}, errors.New("no service")
 	}
 	given := make(map[string]string)
 	for name, raw := range l.Arguments {
 		value, err := textOf(raw)
 		if err != nil {
-			return wish{}, fmt.Errorf("argument %s: %w", name, err)
+			return entry{}, fmt.Errorf("argument %s: %w", name, err)
 		}
 		given[name] = value
 	}
 	r.Args = slices.DeleteFunc(slices.Clone(r.Args), func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")
-		_, instead := given[name]
-		return instead
+		_, overridden := given[name]
+		return overridden
 	})
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if name == "" || strings.Contains(name, "=") {
-			return wish{}, fmt.Errorf("argument %q, accepted: a name", name)
+			return entry{}, fmt.Errorf("argument %q, accepted: a name", name)
 		}
 		r.Args = append(r.Args, name+"="+given[name])
 	}
@@ -202,12 +201,12 @@ func readLine(text []byte, service string, def *request) (wish, error) {
 	}
 	if l.Name != nil {
 		if err := checkName(*l.Name); err != nil {
-			return wish{}, err
+			return entry{}, err
 		}
-		w.label = *l.Name
+		e.name = *l.Name
 	}
 	if l.After != nil {
-		r.After, w.ownAfter = *l.After, true
+		r.After, e.ownAfter = *l.After, true
 	}
 	take(&r.Begin, (*string)(l.Begin))
 	take(&r.Retries, l.Retries)
@@ -220,8 +219,8 @@ func readLine(text []byte, service string, def *request) (wish, error) {
 	take(&r.Checkpointable, l.Checkpointable)
 	take(&r.Into, l.Into)
 	take(&r.Owner, l.Owner)
-	r.Keep = keepOver(r.Keep, l.Keep)
-	r.License = holdOver(r.License, l.Licenses)
+	r.Keep = overrideKeep(r.Keep, l.Keep)
+	r.License = overrideLicenses(r.License, l.Licenses)
 	take(&r.Idempotent, l.Idempotent)
 	if len(l.Labels) > 0 {
 		r.Label = maps.Clone(r.Label)
@@ -230,10 +229,10 @@ func readLine(text []byte, service string, def *request) (wish, error) {
 		}
 		maps.Copy(r.Label, l.Labels)
 	}
-	return w, nil
+	return e, nil
 }
 
-// malformed says what is wrong with a line in words of JSON.
+// malformed describes a decoding error in JSON terms.
 func malformed(err error) error {
 	wrong := new(json.UnmarshalTypeError)
 	if !errors.As(err, &wrong) {
@@ -262,7 +261,7 @@ func take[T any](to, given *T) {
 	}
 }
 
-// textOf returns a JSON string, number, bool or list of numbers as it would be typed.
+// textOf returns a JSON string, number, bool or list of numbers as a user would type it.
 func textOf(raw json.RawMessage) (string, error) {
 	var given any
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -283,10 +282,10 @@ func textOf(raw json.RawMessage) (string, error) {
 	return "", fmt.Errorf("%.40s, accepted: a string, a number, true, false, or a list of numbers or of rows of them", raw)
 }
 
-// longestName bounds the name of a request, bytes.
-const longestName = 200
+// maxNameBytes bounds the name of a request.
+const maxNameBytes = 200
 
-// lineMoment is an instant, or a time from now as lineDuration reads it.
+// lineMoment is an instant, or a time from now as in lineDuration.
 type lineMoment string
 
 func (m *lineMoment) UnmarshalJSON(text []byte) error {
@@ -304,17 +303,17 @@ func (m *lineMoment) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// lineAfter is what a request comes after, as the command line has it.
+// lineAfter holds dependencies in the syntax of --after.
 type lineAfter []string
 
 func (l *lineAfter) UnmarshalJSON(text []byte) error {
 	const accepted = `accepted: a list of names of lines, jobs, and objects as {"job": "prepare", "any": true}`
 	var given []json.RawMessage
 	if err := json.Unmarshal(text, &given); err != nil {
-		var once any // it was a time in the first versions
+		var once any // a user of Slurm may expect a time here
 		_ = json.Unmarshal(text, &once)
 		if s, ok := once.(string); ok && isTime(s) || reflect.ValueOf(once).Kind() == reflect.Float64 {
-			return fmt.Errorf("after: %.40s, %s; when it may start at the earliest is begin", text, accepted)
+			return fmt.Errorf("after: %.40s, %s; the earliest start is begin", text, accepted)
 		}
 		return fmt.Errorf("after: %.40s, %s", text, accepted)
 	}
@@ -342,7 +341,7 @@ func (l *lineAfter) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// lineCodes is a list of exit codes, or a range as the command line has it.
+// lineCodes is a list of exit codes, or a range as on the command line.
 type lineCodes string
 
 func (c *lineCodes) UnmarshalJSON(text []byte) error {
@@ -358,24 +357,23 @@ func (c *lineCodes) UnmarshalJSON(text []byte) error {
 		}
 		given = strings.Join(words, ",")
 	default:
-		return fmt.Errorf("retry_on: %.40s, accepted: exit codes, as [1, 75] or \"1,100-110\"", text)
+		return fmt.Errorf("retryOn: %.40s, accepted: exit codes, as [1, 75] or \"1,100-110\"", text)
 	}
 	*c = lineCodes(given)
 	return nil
 }
 
-// checkName refuses a name by which a request could not be told from a job.
+// checkName refuses a name that cannot be used in "after".
 func checkName(name string) error {
-	bad := name == "" || len(name) > longestName || strings.HasPrefix(name, anyWord) || strings.ContainsFunc(name, unicode.IsControl)
+	bad := name == "" || len(name) > maxNameBytes || strings.HasPrefix(name, anyWord) || strings.ContainsFunc(name, unicode.IsControl)
 	if bad {
-		return fmt.Errorf("name %.40q, accepted: up to %d bytes, without %q in front and control characters", name, longestName, anyWord)
+		return fmt.Errorf("name %.40q, accepted: up to %d bytes, without %q in front and control characters", name, maxNameBytes, anyWord)
 	}
 	return nil
 }
 
-// keysOf are the names that a line can have: exactly as they are, though Go's reader takes
-// them in capitals, too.
-var keysOf = func() map[string]bool {
+// lineKeys are the keys of a line. encoding/json would also accept them in upper case.
+var lineKeys = func() map[string]bool {
 	known := make(map[string]bool)
 	t := reflect.TypeFor[requestLine]()
 	for i := range t.NumField() {
@@ -384,12 +382,12 @@ var keysOf = func() map[string]bool {
 	return known
 }()
 
-// checkKeys refuses a name that an object has twice: the reader would take the last, and
-// another program the first. Of the line itself the names have to be known ones.
+// checkKeys refuses duplicate keys, which programs read differently, and unknown keys of
+// the line itself.
 func checkKeys(text []byte) error {
 	type level struct {
-		seen map[string]bool // of an object; nil of a list
-		key  bool            // a name comes next
+		seen map[string]bool // nil in a list
+		key  bool            // a key comes next
 	}
 	var open []*level
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -410,7 +408,7 @@ func checkKeys(text []byte) error {
 			if at.seen[name] {
 				return fmt.Errorf("%.40q twice, accepted: once", name)
 			}
-			if len(open) == 1 && !keysOf[name] {
+			if len(open) == 1 && !lineKeys[name] {
 				return fmt.Errorf("unknown field %.40q", name)
 			}
 			at.seen[name], at.key = true, false
@@ -430,8 +428,37 @@ func checkKeys(text []byte) error {
 				at = open[len(open)-1]
 			}
 		}
-		if at != nil && at.seen != nil { // a value is complete
+		if at != nil && at.seen != nil { // after a value
 			at.key = true
 		}
 	}
+}
+
+// arrayText formats a list of numbers, or of rows of numbers, as a user would type it.
+func arrayText(list []any) (string, bool) {
+	rows := make([]string, 0, len(list))
+	for _, v := range list {
+		row, ok := v.([]any)
+		if !ok {
+			return rowText(list)
+		}
+		text, ok := rowText(row)
+		if !ok {
+			return "", false
+		}
+		rows = append(rows, text)
+	}
+	return strings.Join(rows, ";"), len(rows) > 0
+}
+
+func rowText(list []any) (string, bool) {
+	numbers := make([]string, 0, len(list))
+	for _, v := range list {
+		number, ok := v.(json.Number)
+		if !ok {
+			return "", false
+		}
+		numbers = append(numbers, number.String())
+	}
+	return strings.Join(numbers, ","), len(numbers) > 0
 }

@@ -13,13 +13,13 @@ import (
 func TestALineGoesOverTheCommandLine(t *testing.T) {
 	width, hour := 4, time.Hour
 	def := &request{Args: []string{"a=1", "b=2"}, Width: &width, Deadline: &hour, Label: map[string]string{"k": "v"}, Owner: "me"}
-	wishes, err := readLines(strings.NewReader(
-		`{"arguments": {"b": 3.50, "c": true, "d": "x=y"}, "walltime": "1-00:00:00", "labels": {"l": "w"}, "rerun_after": 90, "idempotent": true}`+
+	entries, err := readLines(strings.NewReader(
+		`{"arguments": {"b": 3.50, "c": true, "d": "x=y"}, "walltime": "1-00:00:00", "labels": {"l": "w"}, "rerunAfter": 90, "idempotent": true}`+
 			"\n\n"+`{"service": "other", "width": 2, "deadline": "90s"}`+"\r\n"), "svc", def)
-	if err != nil || len(wishes) != 2 {
-		t.Fatalf("%+v, %v", wishes, err)
+	if err != nil || len(entries) != 2 {
+		t.Fatalf("%+v, %v", entries, err)
 	}
-	first, second := wishes[0], wishes[1]
+	first, second := entries[0], entries[1]
 	if want := []string{"a=1", "b=3.50", "c=true", "d=x=y"}; !cmp.Equal(first.request.Args, want) {
 		t.Errorf("arguments %q, want %q", first.request.Args, want)
 	}
@@ -38,29 +38,29 @@ func TestALineGoesOverTheCommandLine(t *testing.T) {
 func TestBadLinesAreNamed(t *testing.T) {
 	const good = `{"service": "s"}` + "\n"
 	for text, want := range map[string]string{
-		"":                                                  "no request",
-		"\n \n":                                             "no request",
-		good + "{":                                          "line 2: ",
-		good + "null":                                       "line 2: no service",
-		good + "[1]":                                        "line 2: array, accepted: a JSON object",
-		good + `{"service": "s"} {}`:                        "line 2: more than one",
-		`{"service": 1}`:                                    "line 1: service: number, accepted: a string",
-		`{"service": "s", "args": {}}`:                      `line 1: unknown field "args"`,
-		`{"service": "s", "width": 1.5}`:                    "line 1: width: number 1.5, accepted: an integer",
-		`{"service": "s", "labels": {"a": 1}}`:              "line 1: labels",
-		`{"service": "s", "labels": 1}`:                     "line 1: labels: number, accepted: a JSON object",
-		`{"service": "s", "value": "1"}`:                    "line 1: value: string, accepted: a number",
-		`{"service": "s", "idempotent": 1}`:                 "line 1: idempotent: number, accepted: true or false",
-		good + "\ufeff" + good:                              "line 2: invalid character",
-		`{"service": "s", "walltime": "10:00"}`:             "line 1: ",
-		`{"service": "s", "walltime": 1e30}`:                "line 1: ",
-		`{"service": "s", "walltime": true}`:                "line 1: ",
-		`{"service": "s", "arguments": {"a": [""]}}`:        "line 1: argument a: ",
-		`{"service": "s", "arguments": {"a": null}}`:        "line 1: argument a: ",
-		`{"service": "s", "arguments": {"a=b": 1}}`:         "line 1: argument \"a=b\"",
-		good + strings.Repeat(" ", longestLine+10):          "line 2 is longer",
-		good + "{" + strings.Repeat("x", longestLine) + "}": "line 2 is longer",
-		strings.Repeat(good, mostLines+1):                   "line 100001: more than 100000 requests",
+		"":                                                   "no request",
+		"\n \n":                                              "no request",
+		good + "{":                                           "line 2: ",
+		good + "null":                                        "line 2: no service",
+		good + "[1]":                                         "line 2: array, accepted: a JSON object",
+		good + `{"service": "s"} {}`:                         "line 2: more than one",
+		`{"service": 1}`:                                     "line 1: service: number, accepted: a string",
+		`{"service": "s", "args": {}}`:                       `line 1: unknown field "args"`,
+		`{"service": "s", "width": 1.5}`:                     "line 1: width: number 1.5, accepted: an integer",
+		`{"service": "s", "labels": {"a": 1}}`:               "line 1: labels",
+		`{"service": "s", "labels": 1}`:                      "line 1: labels: number, accepted: a JSON object",
+		`{"service": "s", "value": "1"}`:                     "line 1: value: string, accepted: a number",
+		`{"service": "s", "idempotent": 1}`:                  "line 1: idempotent: number, accepted: true or false",
+		good + "\ufeff" + good:                               "line 2: invalid character",
+		`{"service": "s", "walltime": "10:00"}`:              "line 1: ",
+		`{"service": "s", "walltime": 1e30}`:                 "line 1: ",
+		`{"service": "s", "walltime": true}`:                 "line 1: ",
+		`{"service": "s", "arguments": {"a": [""]}}`:         "line 1: argument a: ",
+		`{"service": "s", "arguments": {"a": null}}`:         "line 1: argument a: ",
+		`{"service": "s", "arguments": {"a=b": 1}}`:          "line 1: argument \"a=b\"",
+		good + strings.Repeat(" ", maxLineBytes+10):          "line 2 is longer",
+		good + "{" + strings.Repeat("x", maxLineBytes) + "}": "line 2 is longer",
+		strings.Repeat(good, maxLines+1):                     "line 100001: more than 100000 requests",
 	} {
 		if w, err := readLines(strings.NewReader(text), "", &request{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %d requests, %v, want %q", text, len(w), err, want)
@@ -82,11 +82,11 @@ func FuzzReadLines(f *testing.F) {
 	f.Add(`{"service": "s", "arguments": {"a": 1}, "walltime": "90s"}`)
 	f.Add(`{"width": 2}` + "\n" + `{"labels": {"a": "b"}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		wishes, err := readLines(strings.NewReader(text), "s", &request{})
-		if err != nil && len(wishes) > 0 || err == nil && len(wishes) == 0 {
-			t.Fatalf("%d requests, %v", len(wishes), err)
+		entries, err := readLines(strings.NewReader(text), "s", &request{})
+		if err != nil && len(entries) > 0 || err == nil && len(entries) == 0 {
+			t.Fatalf("%d requests, %v", len(entries), err)
 		}
-		for _, w := range wishes {
+		for _, w := range entries {
 			for _, a := range w.request.Args {
 				if name, _, ok := strings.Cut(a, "="); !ok || name == "" {
 					t.Fatalf("argument %q", a)

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // What was begun when somebody pressed Ctrl-C is finished and told, and no more.
@@ -59,7 +58,7 @@ func TestAnArrayEndsWhereNobodyTakesJobs(t *testing.T) {
 		t.Errorf("submit exits with %d: %s", code, out)
 	}
 	failed := strings.Count(told.buf.String(), "drover: index ")
-	if failed == 0 || failed > 2*bulkWorkers {
+	if failed == 0 || failed > 2*submitWorkers {
 		t.Errorf("%d requests were tried", failed)
 	}
 	if want := fmt.Sprintf("drover: 0 submitted, and none from index %d on\n", failed+1); !strings.HasSuffix(told.buf.String(), want) {
@@ -79,14 +78,14 @@ func TestNoGridOnThisHostIsToldHowToStartOne(t *testing.T) {
 	lost := &problem.Problem{Reason: problem.Unreachable, Message: "no connection to agent http://127.0.0.1:7410: refused", Hint: "is it running?"}
 	nowhere := func(string) string { return "" }
 	a := &app{Process: &cmdline.Process{Getenv: nowhere}, flags: &cli{}}
-	if v := errorViewOf(a.localHint(lost), 69); !strings.Contains(v.Hint, "drover demo --keep") || v.Reason != string(problem.Unreachable) {
+	if v := describe(a.withLocalHint(lost), 69); !strings.Contains(v.Hint, "drover demo --keep") || v.Reason != problem.Unreachable {
 		t.Errorf("%+v", v)
 	}
-	if code := codeOf(a.localHint(lost)); code != cmdline.ExitUnavailable {
+	if code := codeOf(a.withLocalHint(lost)); code != cmdline.ExitUnavailable {
 		t.Errorf("exit code %d", code)
 	}
 	a.flags.Agent = []string{"http://127.0.0.1:7410"} // was named: it is that one that is wanted
-	if v := errorViewOf(a.localHint(lost), 69); v.Hint != "is it running?" {
+	if v := describe(a.withLocalHint(lost), 69); v.Hint != "is it running?" {
 		t.Errorf("%+v", v)
 	}
 }

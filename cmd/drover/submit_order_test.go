@@ -21,6 +21,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // takingGrid is an agent, and the server of its only site, that takes requests as long as
@@ -109,7 +110,7 @@ func TestRequestsOfAFileComeAfterOneAnother(t *testing.T) {
 	g.known[someID] = true
 	file := requestFile(t, `{"service": "s", "name": "join", "after": ["b", {"job": "c", "any": true}, "`+someID+`", "any:a"], "labels": {"n": "join"}}
 {"service": "s", "name": "b", "after": ["a"], "labels": {"n": "b"}}
-{"service": "s", "name": "c", "after": [{"job": "a"}], "labels": {"n": "c"}, "retries": 2, "retry_on": [75, 1], "site": "lyon", "begin": "1h"}
+{"service": "s", "name": "c", "after": [{"job": "a"}], "labels": {"n": "c"}, "retries": 2, "retryOn": [75, 1], "site": "lyon", "begin": "1h"}
 {"service": "s", "name": "a", "labels": {"n": "a"}}
 `)
 	code, out, told := command(map[string]string{"DROVER_AGENTS": g.url}, "submit", "--from", file)
@@ -161,12 +162,12 @@ func TestWhoComesAfterARefusedRequestIsNotSubmitted(t *testing.T) {
 	}
 	var lines []int
 	for _, text := range strings.Split(strings.TrimSpace(told), "\n") {
-		var e errorView
+		var e errorJSON
 		if err := json.Unmarshal([]byte(text), &e); err != nil {
 			t.Fatal(err)
 		}
 		lines = append(lines, e.Line)
-		if want := map[int]string{1: "not-submitted", 2: "not-submitted", 3: "bad-value"}[e.Line]; e.Reason != want {
+		if want := map[int]problem.Reason{1: "not-submitted", 2: "not-submitted", 3: "bad-value"}[e.Line]; e.Reason != want {
 			t.Errorf("line %d: reason %s, want %s", e.Line, e.Reason, want)
 		}
 	}
@@ -184,23 +185,20 @@ func TestNothingIsSubmittedOfAFileThatIsWrong(t *testing.T) {
 {"service": "s", "name": "c"}
 {"service": "s", "name": "b", "after": ["c", "any:a"]}`: `a cycle: line 1 (a) after line 3 (b) after line 1`,
 		`{"service": "s", "name": "a"}
-{"service": "s", "name": "a"}`: `line 2: the name "a" is that of line 1, too`,
+{"service": "s", "name": "a"}`: `line 2: line 1 already has the name "a"`,
 		`{"service": "s", "after": ["z"]}`:                                               `line 1: after "z", accepted: the name of another line, or a job's ID`,
 		`{"service": "s", "after": ["all..all"]}`:                                        `line 1: after "all..all"`,
-		`{"service": "s", "after": "10m"}`:                                               `when it may start at the earliest is begin`,
-		`{"service": "s", "after": 600}`:                                                 `when it may start at the earliest is begin`,
-		`{"service": "s", "after": ["10m"]}`:                                             `when it may start at the earliest is begin`,
+		`{"service": "s", "after": "10m"}`:                                               `the earliest start is begin`,
+		`{"service": "s", "after": 600}`:                                                 `the earliest start is begin`,
+		`{"service": "s", "after": ["10m"]}`:                                             `the earliest start is begin`,
 		`{"service": "s", "after": [{"job": ""}]}`:                                       `line 1: after: {"job": ""}, accepted: a list`,
 		`{"service": "s", "after": [{"jobs": "x"}]}`:                                     `line 1: after: {"jobs": "x"}, accepted: a list`,
 		`{"service": "s", "after": [1]}`:                                                 `line 1: after: 1, accepted: a list`,
 		`{"service": "s", "name": ""}`:                                                   `line 1: name "", accepted`,
 		`{"service": "s", "name": "any:x"}`:                                              `line 1: name "any:x", accepted`,
 		`{"service": "s", "begin": "tomorrow"}`:                                          `line 1: begin: "tomorrow", accepted: a time from now`,
-		`{"service": "s", "begin": -5}`:                                                  `line 1: --begin -5s, accepted: a time to come`,
-		`{"service": "s", "retries": 101}`:                                               `line 1: --retries 101, accepted: 0..100`,
-		`{"service": "s", "retry_on": [1]}`:                                              `line 1: --retry-on needs --retries`,
-		`{"service": "s", "retries": 1, "retry_on": [0, 1]}`:                             `line 1: --retry-on "0,1", accepted: ascending exit codes`,
-		`{"service": "s", "retries": 1, "retry_on": 1}`:                                  `line 1: retry_on: 1, accepted: exit codes`,
+		`{"service": "s", "begin": -5}`:                                                  `line 1: --begin -5s, accepted: a time in the future`,
+		`{"service": "s", "retries": 1, "retryOn": 1}`:                                   `line 1: retryOn: 1, accepted: exit codes`,
 		`{"service": "s", "service": "t"}`:                                               `line 1: "service" twice, accepted: once`,
 		`{"service": "s", "arguments": {"a": 1, "b": 2, "a": 3}}`:                        `line 1: "a" twice, accepted: once`,
 		`{"service": "s", "after": [{"job": "x", "job": "y"}]}`:                          `line 1: "job" twice, accepted: once`,
@@ -223,7 +221,6 @@ func TestNothingIsSubmittedOfAFileThatIsWrong(t *testing.T) {
 		{[]string{"--from", ""}, cmdline.ExitUsage, `--from "", accepted: a file, or - for stdin`},
 		{[]string{"s", "--from="}, cmdline.ExitUsage, `--from "", accepted: a file, or - for stdin`},
 		{[]string{"--from", "/nowhere/at/all"}, cmdline.ExitNotFound, "no such file"},
-		{[]string{"s", "--array", "1-3", "--retries", "-1"}, cmdline.ExitUsage, "--retries -1"},
 		{[]string{"s", "--array", "3-1"}, cmdline.ExitUsage, "--array"},
 	} {
 		code, _, told := command(env, append([]string{"submit"}, tc.args...)...)
@@ -250,21 +247,17 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 		t.Errorf("the request is %v", r)
 	}
 	for args, want := range map[string]string{
-		"--after 10m":                        "hint: when it may start at the earliest is --begin 10m",
-		"--after 01:30:00":                   "hint: when it may start at the earliest is --begin 01:30:00",
+		"--after 10m":                        "hint: the earliest start is --begin 10m",
+		"--after 01:30:00":                   "hint: the earliest start is --begin 01:30:00",
 		"--after 2026-05-01T09:00:00Z":       "is --begin 2026-05-01T09:00:00Z",
 		"--after x":                          `--after "x", accepted: a job's ID`,
 		"--after any:":                       `--after "any:", accepted: a job's ID`,
 		"--after any:any:01":                 `--after "any:any:01", accepted`,
-		"--begin 0s":                         "--begin 0s, accepted: a time to come",
-		"--begin -1h":                        "--begin -1h, accepted: a time to come",
-		"--begin 2001-01-01T00:00:00Z":       "accepted: a time to come",
+		"--begin 0s":                         "--begin 0s, accepted: a time in the future",
+		"--begin -1h":                        "--begin -1h, accepted: a time in the future",
+		"--begin 2001-01-01T00:00:00Z":       "accepted: a time in the future",
 		"--begin soon":                       `--begin "soon", accepted: a time from now`,
-		"--retries 101":                      "--retries 101, accepted: 0..100",
-		"--retry-on 1":                       "--retry-on needs --retries",
-		"--retries 2 --retry-on 0-5":         `--retry-on "0-5", accepted: ascending exit codes 1..255`,
-		"--retries 2 --retry-on 256":         `--retry-on "256", accepted`,
-		"--retries 2 --retry-on 5,1":         `--retry-on "5,1", accepted`,
+		"--retries 2 --retry-on 5,1":         `--retry-on "5,1": 1 comes after 5, accepted: ascending numbers`,
 		"--retries 2 --retry-on x":           `--retry-on "x", accepted`,
 		"--array 1-2 --from f":               "can't be used together",
 		"--after " + strings.Repeat("0", 99): "accepted: a job's ID",
@@ -272,6 +265,18 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 		code, _, told := command(env, append([]string{"submit", "s"}, strings.Fields(args)...)...)
 		if code != cmdline.ExitUsage || !strings.Contains(told, want) {
 			t.Errorf("%s: exits with %d, tells %q, want %q", args, code, told, want)
+		}
+	}
+	for args, want := range map[string]string{
+		"--retries 101":              "request.retries: 101, accepted: 0..100",
+		"--retry-on 1":               "request.retry_on: ",
+		"--retries 2 --retry-on 0-5": "request.retry_on: 0, accepted: 1..255",
+		"--retries 2 --retry-on 256": "request.retry_on: 256, accepted: 1..255",
+		"--array 1-1 --retries -1":   "request.retries: -1, accepted: 0..100",
+	} {
+		code, _, told := command(env, append([]string{"submit", "s"}, strings.Fields(args)...)...)
+		if code != cmdline.ExitRefused || !strings.Contains(told, want) {
+			t.Errorf("%s: exits with %d, prints %q, want %q", args, code, told, want)
 		}
 	}
 	if len(g.taken) != 1 {
@@ -284,14 +289,14 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 func TestSequenceIsAnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "requests")
-		wishes := make([]wish, n)
+		entries := make([]entry, n)
 		reach := make([][]bool, n) // by needs, directly or not
 		forward := false
-		for i := range wishes {
-			wishes[i].line, wishes[i].label = i+1, fmt.Sprint("r", i)
+		for i := range entries {
+			entries[i].line, entries[i].name = i+1, fmt.Sprint("r", i)
 			reach[i] = make([]bool, n)
 			for _, of := range rapid.SliceOfN(rapid.IntRange(0, n-1), 0, 2).Draw(t, "needs") {
-				wishes[i].needs = append(wishes[i].needs, need{of: of})
+				entries[i].needs = append(entries[i].needs, need{of: of})
 				reach[i][of] = true
 				forward = forward || of >= i
 			}
@@ -307,7 +312,7 @@ func TestSequenceIsAnOrder(t *testing.T) {
 		for i := range n {
 			cyclic = cyclic || reach[i][i]
 		}
-		order, err := sequence(wishes)
+		order, err := submissionOrder(entries)
 		if (err != nil) != cyclic {
 			t.Fatalf("%v, a cycle: %v", err, cyclic)
 		}
@@ -318,8 +323,8 @@ func TestSequenceIsAnOrder(t *testing.T) {
 		for place, i := range order {
 			at[i] = place
 		}
-		for i := range wishes {
-			for _, need := range wishes[i].needs {
+		for i := range entries {
+			for _, need := range entries[i].needs {
 				if at[need.of] >= at[i] {
 					t.Fatalf("%d comes before %d in %v", i, need.of, order)
 				}
@@ -338,11 +343,11 @@ func TestTeleprinterTellsInOrder(t *testing.T) {
 		order := rapid.Permutation(seq(n)).Draw(t, "order")
 		begun := rapid.IntRange(0, n).Draw(t, "begun")
 		var got []int
-		p := newTeleprinter(order, func(i int, _ placed) { got = append(got, i) })
+		p := newReorderer(order, func(i int, _ submitResult) { got = append(got, i) })
 		for k := range begun {
-			p.tell(k, placed{})
+			p.add(k, submitResult{})
 		}
-		p.rest()
+		p.flush()
 		want := slices.Sorted(slices.Values(order[:begun]))
 		if !slices.Equal(got, want) {
 			t.Fatalf("told of %v, want %v", got, want)

@@ -4,8 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"pgregory.net/rapid"
+
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 func TestSpansOfDaysAreToldInDays(t *testing.T) {

@@ -12,14 +12,19 @@ const apiVersion = 1
 
 type versionCmd struct{}
 
+type versionJSON struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	API     int    `json:"api"`
+}
+
 func (*versionCmd) Run(a *app) error { return printVersion(a.Process, a.flags.JSON) }
 
-// printVersion prints what the Go tool has noted when it built this program.
 func printVersion(p *cmdline.Process, asJSON bool) error {
-	version := cmdline.BuiltFrom()
+	v := versionJSON{Version: cmdline.BuiltFrom(), Go: runtime.Version(), API: apiVersion}
 	if asJSON {
-		return cmdline.WriteJSON(p.Stdout, versionView{Schema: "drover.version/1", Version: version, Go: runtime.Version(), API: apiVersion})
+		return cmdline.WriteJSON(p.Stdout, v)
 	}
-	_, err := fmt.Fprintf(p.Stdout, "drover %s %s, API %d\n", version, runtime.Version(), apiVersion)
+	_, err := fmt.Fprintf(p.Stdout, "drover %s %s, API %d\n", v.Version, v.Go, v.API)
 	return err
 }

@@ -15,12 +15,12 @@ import (
 
 type waitCmd struct {
 	Jobs       []string      `arg:"" name:"job" complete:"active" help:"The jobs: IDs or their beginnings, last, all, FROM..TO."`
-	RerunAfter time.Duration `placeholder:"D" help:"When for so long nobody can say what became of it, submit its request anew, under a new ID, and wait for that. Only of an idempotent request without files."`
+	RerunAfter time.Duration `placeholder:"D" help:"When the job has been unknown for this long, submit its request again under a new ID and wait for that job. Only for idempotent requests without files."`
 }
 
-// mostWatched bounds how many jobs are watched at a time: each is a stream. The others
-// wait for one of them to end.
-const mostWatched = 256
+// maxWatched bounds how many jobs are watched at a time, each with a stream. The others
+// follow when one of these has ended.
+const maxWatched = 256
 
 func (c *waitCmd) Run(a *app) error {
 	if c.RerunAfter < 0 {
@@ -30,21 +30,21 @@ func (c *waitCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	jobs, err := a.choose(grid, c.Jobs, false)
+	jobs, err := a.selectJobs(grid, c.Jobs, false)
 	if err != nil {
 		return err
 	}
 	line := &progress{app: a}
 	if jobs.single {
-		job, err := c.one(a, grid, jobs.ids[0], line.show)
+		job, err := c.one(a, grid, jobs.ids[0], line.job)
 		line.clear()
 		if err != nil {
-			return a.left(err, jobs.ids[0])
+			return a.interrupted(err, jobs.ids[0])
 		}
-		if err := a.print(job, true, string(job.State)); err != nil {
+		if err := a.printJob(job, true, string(job.State)); err != nil {
 			return err
 		}
-		return a.ended(job)
+		return a.jobError(job)
 	}
 	return c.many(a, grid, jobs.ids, line)
 }
@@ -57,18 +57,18 @@ func (c *waitCmd) one(a *app, grid *client.Client, id string, see func(*client.J
 	return grid.Watch(a.ctx, id, see)
 }
 
-// many waits for all, and tells of each when it ends. It exits as the first of them, in
-// the order in which they were named, that did not end well.
+// many waits for several jobs and prints each as it ends. It returns the error of the
+// first job, in the order of ids, that did not end well.
 func (c *waitCmd) many(a *app, grid *client.Client, ids []string, line *progress) error {
 	var (
-		mu    sync.Mutex
-		left  []string
-		fatal error // what was to be told cannot be
+		mu       sync.Mutex
+		left     []string
+		printErr error
 	)
-	tell := func(n int) { line.line("waiting: %d of %d jobs have ended", n, len(ids)) }
-	tell(0)
+	show := func(n int) { line.line("waiting: %d of %d jobs have ended", n, len(ids)) }
+	show(0)
 	ended := make(map[string]bool)
-	results, _ := parallel.Map(a.ctx, min(mostWatched, len(ids)), ids, func(id string) (error, error) {
+	results, _ := parallel.Map(a.ctx, min(maxWatched, len(ids)), ids, func(id string) (error, error) {
 		job, err := c.one(a, grid, id, func(*client.Job) {})
 		mu.Lock()
 		defer mu.Unlock()
@@ -76,14 +76,14 @@ func (c *waitCmd) many(a *app, grid *client.Client, ids []string, line *progress
 		switch {
 		case err == nil:
 			ended[id] = true
-			fatal = errors.Join(fatal, a.print(job, false, string(job.State)))
-			return a.ended(job), nil
-		case !stopped(a.ctx, err):
+			printErr = errors.Join(printErr, a.printJob(job, false, string(job.State)))
+			return a.jobError(job), nil
+		case !isInterrupt(a.ctx, err):
 			ended[id] = true
 			return cmdline.ExitError(report(a.Process, a.flags.JSON, fmt.Errorf("job %s: %w", id, err))), nil
 		}
 		return nil, nil
-	}, tell)
+	}, show)
 	line.clear()
 	for _, id := range ids {
 		if !ended[id] {
@@ -91,47 +91,43 @@ func (c *waitCmd) many(a *app, grid *client.Client, ids []string, line *progress
 		}
 	}
 	if len(left) > 0 {
-		return errors.Join(fatal, a.left(context.Canceled, left...))
+		return errors.Join(printErr, a.interrupted(context.Canceled, left...))
 	}
-	return errors.Join(fatal, firstOf(results))
-}
-
-// firstOf returns the first error there is.
-func firstOf(errs []error) error {
-	for _, err := range errs {
+	for _, err := range results {
 		if err != nil {
-			return err
+			return errors.Join(printErr, err)
 		}
 	}
-	return nil
+	return printErr
 }
 
-// stopped says whether an error is that somebody pressed Ctrl-C.
-func stopped(ctx context.Context, err error) bool {
+// isInterrupt reports whether err is the user's Ctrl-C.
+func isInterrupt(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// left tells what becomes of jobs that are waited for no more.
-func (a *app) left(err error, ids ...string) error {
-	if !stopped(a.ctx, err) {
+// interrupted tells the user, after Ctrl-C, that the jobs continue. It returns any other
+// error as it is.
+func (a *app) interrupted(err error, ids ...string) error {
+	if !isInterrupt(a.ctx, err) {
 		return err
 	}
 	if len(ids) == 1 {
-		_, _ = fmt.Fprintf(a.Stderr, "drover: interrupted; job %[1]s goes on\nhint: drover wait %[1]s, or drover cancel %[1]s\n", ids[0])
+		_, _ = fmt.Fprintf(a.Stderr, "drover: interrupted; job %[1]s continues\nhint: drover wait %[1]s, or drover cancel %[1]s\n", ids[0])
 		return cmdline.ExitError(cmdline.ExitInterrupted)
 	}
-	named := ids
+	listed := ids
 	more := ""
-	if len(ids) > mostNamed {
-		named, more = ids[:mostNamed], fmt.Sprintf(" and %d more", len(ids)-mostNamed)
+	if len(ids) > maxListed {
+		listed, more = ids[:maxListed], fmt.Sprintf(" and %d more", len(ids)-maxListed)
 	}
-	_, _ = fmt.Fprintf(a.Stderr, "drover: interrupted; %d jobs go on: %s%s\nhint: drover wait, or drover cancel, with the same names\n",
-		len(ids), strings.Join(named, " "), more)
+	_, _ = fmt.Fprintf(a.Stderr, "drover: interrupted; %d jobs continue: %s%s\nhint: drover wait, or drover cancel, with the same names\n",
+		len(ids), strings.Join(listed, " "), more)
 	return cmdline.ExitError(cmdline.ExitInterrupted)
 }
 
-// ended turns the end of a job into that of the command.
-func (a *app) ended(j *client.Job) error {
+// jobError returns the error with which the command ends after a job: nil if it is done.
+func (a *app) jobError(j *client.Job) error {
 	code := codeOfJob(j)
 	if code == cmdline.ExitOK {
 		return nil
