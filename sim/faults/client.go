@@ -329,7 +329,7 @@ func (p *pursuer) visit(s *server) {
 			// Recorded: only the authority answers.
 			p.act(p.p.Failed(w.now, failed(submission.Busy)))
 		default:
-			p.p.Heard(j.Epoch)
+			p.p.Progress(j.Epoch)
 			w.after(w.between(batch.Second, 5*batch.Second), func() { p.visit(s) })
 		}
 	})
