@@ -22,7 +22,7 @@ const skew = time.Minute
 
 // ListMoves lists the moves of all sites, the latest first. Both sites of a move
 // record it, each by its own clock, so more is read than a page shows.
-func (a *Agent) ListMoves(ctx context.Context, text string, size int, after *mapping.MovePlace) (*rpc.MovesPage, error) {
+func (a *Agent) ListMoves(ctx context.Context, text string, size int, after *mapping.MovePosition) (*rpc.MovesPage, error) {
 	want, err := parseFilter(text, "job", "site", "state")
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (a *Agent) checkNames(ctx context.Context, want filter) error {
 type moveSearch struct {
 	a     *Agent
 	n     int // moves wanted; one more shows that there are others
-	after *mapping.MovePlace
+	after *mapping.MovePosition
 	want  filter
 	ask   int // moves to ask of a site at once
 
@@ -99,7 +99,7 @@ type siteMoves struct {
 	oldest       int64 // of those read
 }
 
-func newMoveSearch(a *Agent, n int, after *mapping.MovePlace, want filter) *moveSearch {
+func newMoveSearch(a *Agent, n int, after *mapping.MovePosition, want filter) *moveSearch {
 	s := &moveSearch{a: a, n: n, after: after, want: want}
 	s.ask = min(max(2*n, 2*rpc.DefaultPage), rpc.LargestPage)
 	if after != nil {

@@ -5,23 +5,22 @@ import (
 	"slices"
 )
 
-// alike are the jobs that a picker compares in chains of those that are alike, the
-// least first. What is known of a job bounds all that follow it from below, so only
-// the first ones of each chain are asked about: those are active.
+// alike holds the compared jobs in chains of jobs that are alike, the smallest first. The
+// answers about a job are lower bounds for all jobs after it, so only the first jobs of
+// each chain, the active ones, are asked about.
 //
 //	active │ last │ followers, not asked about yet
 //	1 2  4    5     5 6 6 8 9        sizes; 3 has gone
 type alike struct {
-	chain  []int32   // by job; -1: like no other
+	chain  []int32   // by job; -1 for none
 	chains [][]int32 // jobs
-	oldest [][]int32 // by chain and position: who was submitted first, from there on
-	next   []int     // by chain: where the followers begin
+	oldest [][]int32 // by chain and position: the job submitted first, from there on
+	next   []int     // by chain: index of the first follower
 	last   []int32
 }
 
-// kinds returns the jobs that are alike, by size, then by submission; only those of
-// which there are several. Jobs that may not go to the same places, or not for the
-// same, are not alike.
+// kinds returns groups of two or more jobs that are alike, each ordered by size, then by
+// submission. Jobs that can go to different sites, or at different costs, are not alike.
 func (r *Round) kinds(jobs []int) [][]int32 {
 	c := &r.config
 	bySite := r.transfer != nil || c.LeastGain > 0 || c.MostMovesRound > 0
@@ -55,7 +54,7 @@ func (r *Round) kinds(jobs []int) [][]int32 {
 	return kinds
 }
 
-// oldest returns who was submitted first, from each position on.
+// oldest returns, for each position, the job submitted first from there on.
 func oldest(jobs []int32) []int32 {
 	first := slices.Clone(jobs)
 	for i := len(jobs) - 2; i >= 0; i-- {
@@ -64,7 +63,7 @@ func oldest(jobs []int32) []int32 {
 	return first
 }
 
-// newAlike makes the chains.
+// newAlike builds the chains.
 func (r *Round) newAlike(jobs []int) {
 	r.alike.chain = make([]int32, len(r.jobs))
 	for j := range r.alike.chain {
@@ -91,7 +90,7 @@ func (a *alike) of(j int) int {
 	return int(a.chain[j])
 }
 
-// follows says whether a job is one of the followers in its chain.
+// follows reports whether a job is a follower in its chain.
 func (r *Round) follows(j int) bool {
 	a := &r.alike
 	c := a.of(j)
@@ -102,8 +101,7 @@ func (r *Round) follows(j int) bool {
 	return x.Size > y.Size || x.Size == y.Size && int32(j) > a.last[c]
 }
 
-// lesser returns an active job that asks for no more than a job that is not; -1 for
-// none.
+// lesser returns an active job that is no larger than a follower; -1 for none.
 func (r *Round) lesser(j int) int {
 	if r.follows(j) {
 		return int(r.alike.last[r.alike.of(j)])
@@ -111,8 +109,8 @@ func (r *Round) lesser(j int) int {
 	return -1
 }
 
-// activate lets a chain's first follower be the last active one. It is false if there
-// is none.
+// activate turns a chain's first follower into its last active job. It returns false if
+// there is none.
 func (r *Round) activate(c int) bool {
 	a := &r.alike
 	for _, j := range a.chains[c][a.next[c]:] {
@@ -126,8 +124,8 @@ func (r *Round) activate(c int) bool {
 	return false
 }
 
-// guarded says whether a chain has followers, and who was submitted first among
-// them, or before.
+// guarded reports whether a chain has followers, and returns the job submitted first among
+// them.
 func (a *alike) guarded(c int) (int, bool) {
 	if a.next[c] >= len(a.chains[c]) {
 		return 0, false
@@ -135,7 +133,7 @@ func (a *alike) guarded(c int) (int, bool) {
 	return int(a.oldest[c][a.next[c]]), true
 }
 
-// guards returns the chain of which a job is the last active one, or -1.
+// guards returns the chain whose last active job this is, or -1.
 func (r *Round) guards(j int) int {
 	if c := r.alike.of(j); c >= 0 && r.alike.last[c] == int32(j) {
 		return c

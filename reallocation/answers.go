@@ -1,27 +1,29 @@
 package reallocation
 
-import "github.com/seed-9b8f70bb/drover/batch"
+import (
+	"github.com/seed-9b8f70bb/drover/batch"
+)
 
-// answer is what a site has said of a job, in 8 bytes, as a round over 100,000 jobs
-// and 300 sites keeps 30 million of them: microseconds from the beginning of the
-// round, plus one, in the upper 52 bits, and the version of the site's plan from
-// which it was made in the lower 12. Those of the present version are exact; older
-// ones are lower bounds, down to the floor; below that they say nothing. The floor
-// itself is never a present version, so it marks what is but a bound.
+// answer is a site's answer about a job in 8 bytes, because a round over 100,000 jobs and
+// 300 sites keeps 30 million of them: microseconds from the beginning of the round, plus
+// one, in the upper 52 bits, and the version of the site's plan in the lower 12. Answers
+// of the present version are exact. Older ones are lower bounds, down to the floor; below
+// it they are worthless. The floor itself is never a present version, so it marks a mere
+// bound.
 type answer uint64
 
 const (
 	versionBits = 12
 	versionMask = 1<<versionBits - 1
-	// never is the code of batch.Forever. What lies 142 years ahead is never.
+	// never is the code of batch.Forever, and of anything later than 142 years.
 	never = 1<<(64-versionBits) - 1
 )
 
-// code returns the order of an ECT, from 1; 0 is unknown, which is below all others,
-// so that whoever looks for the least asks first where nothing is known.
+// code returns an ECT as a comparable number from 1. 0 is unknown and below all others, so
+// that a search for the minimum asks first where nothing is known.
 func code(d batch.Duration) uint64 { return min(uint64(max(d, 0)), never-1) + 1 }
 
-// duration is the other way; unknown is -1.
+// duration is the inverse of code; unknown is -1.
 func duration(code uint64) batch.Duration {
 	if code == never {
 		return batch.Forever
@@ -29,15 +31,15 @@ func duration(code uint64) batch.Duration {
 	return batch.Duration(code) - 1
 }
 
-// answers are those of a round.
+// answers holds the answers of a round.
 type answers struct {
-	// rows are by job, then by site; a job about which nobody has been asked has none.
+	// rows are by job, then by site; nil for a job that was not asked about.
 	rows [][]answer
-	// live are the jobs with rows, and at is where each is among them.
+	// live lists the jobs with rows; at is the index of each job in live.
 	live, at []int32
-	free     [][]answer // of jobs that were done with
-	// standing are about jobs at their own sites, as they stand; there has the jobs of
-	// each site.
+	free     [][]answer // rows of picked jobs, for reuse
+	// standing holds the answers about the present slots of jobs; there lists the jobs of each
+	// site.
 	standing []answer
 	there    [][]int32
 	version  []uint64 // by site
@@ -59,8 +61,8 @@ func newAnswers(sites int, jobs []Job) answers {
 	return a
 }
 
-// row makes a job's row, if it has none. What is known of one that asks for no more
-// bounds it from below.
+// row returns a job's row, and creates it if needed. The answers about lesser, a smaller
+// job that is alike, are its first lower bounds.
 func (a *answers) row(job, lesser int) []answer {
 	if a.rows[job] != nil {
 		return a.rows[job]
@@ -86,7 +88,7 @@ func (a *answers) row(job, lesser int) []answer {
 	return row
 }
 
-// drop forgets a job's row.
+// drop removes a job's row.
 func (a *answers) drop(job int) {
 	if a.rows[job] == nil {
 		return
@@ -98,7 +100,7 @@ func (a *answers) drop(job int) {
 	a.live = a.live[:len(a.live)-1]
 }
 
-// bound returns the code of a lower bound.
+// bound returns an answer's lower bound as a code.
 func (a *answers) bound(w answer, site int) uint64 {
 	if uint64(w&versionMask) < a.floor[site] {
 		return 0
@@ -108,12 +110,12 @@ func (a *answers) bound(w answer, site int) uint64 {
 
 func (a *answers) exact(w answer, site int) bool { return uint64(w&versionMask) == a.version[site] }
 
-// made returns an answer of the present version.
+// made returns an answer with the present version.
 func (a *answers) made(code uint64, site int) answer {
 	return answer(code<<versionBits | a.version[site])
 }
 
-// fuller says that a site has got a job.
+// fuller records that a site got a job.
 func (a *answers) fuller(site int) {
 	if a.version[site] >= versionMask-2 {
 		a.renumber(site)
@@ -121,14 +123,14 @@ func (a *answers) fuller(site int) {
 	a.version[site]++
 }
 
-// emptier says that a job has left a site, or that it is not known what happened.
+// emptier records that a job left a site, or that it is not known what happened there.
 func (a *answers) emptier(site int) {
 	a.fuller(site)
 	a.floor[site] = a.version[site]
 	a.version[site]++
 }
 
-// renumber begins a site's versions anew.
+// renumber restarts a site's versions.
 func (a *answers) renumber(site int) {
 	version, floor := a.version[site], a.floor[site]
 	a.floor[site], a.version[site] = 1, 2
@@ -150,9 +152,123 @@ func (a *answers) renumber(site int) {
 	}
 }
 
-// keep says that the last change of a site's plan did not change an answer.
+// keep records that the last change of a site's plan did not change an answer.
 func (a *answers) keep(w *answer, site int) {
 	if uint64(*w&versionMask) == a.version[site]-1 {
 		*w++
+	}
+}
+
+// word returns the answer about a job at a site; in a regular round, at its own site, the
+// answer about its present slot.
+func (r *Round) word(j, s int) *answer {
+	if r.standing && s == r.jobs[j].Site {
+		return &r.est.standing[j]
+	}
+	return &r.row(j)[s]
+}
+
+// row returns a job's row.
+func (r *Round) row(j int) []answer {
+	if row := r.est.rows[j]; row != nil {
+		return row
+	}
+	return r.est.row(j, r.lesser(j))
+}
+
+// ect returns a lower bound of a job's ECT at a site.
+func (r *Round) ect(j, s int) batch.Duration { return duration(r.est.bound(*r.word(j, s), s)) }
+
+// exact reports whether ect is exact.
+func (r *Round) exact(j, s int) bool { return r.est.exact(*r.word(j, s), s) }
+
+// value returns the code of the bound by which sites and jobs are compared.
+func (r *Round) value(j, s int) uint64 {
+	v := r.est.bound(*r.word(j, s), s)
+	if s == r.jobs[j].Site {
+		return v
+	}
+	return biased(v, r.bias)
+}
+
+// biased adds the least gain to an ECT at another site.
+func biased(v, bias uint64) uint64 {
+	if v == never {
+		return never
+	}
+	return min(v+bias, never-1)
+}
+
+// twoBest is the two sites with the smallest values; -1 for none.
+type twoBest struct {
+	first, second int
+	value         [2]uint64
+}
+
+// add considers one more site.
+func (p *twoBest) add(s int, v uint64) {
+	switch {
+	case v < p.value[0]:
+		p.second, p.value[1] = p.first, p.value[0]
+		p.first, p.value[0] = s, v
+	case v < p.value[1]:
+		p.second, p.value[1] = s, v
+	}
+}
+
+// least returns the sites with the smallest and second smallest value for a job. Its own
+// site comes first among equal ones. elsewhere excludes its own site.
+func (r *Round) least(j int, elsewhere bool) twoBest {
+	p := twoBest{first: -1, second: -1, value: [2]uint64{never + 1, never + 1}}
+	own := r.jobs[j].Site
+	if !elsewhere {
+		p.first, p.value[0] = own, r.value(j, own)
+	}
+	if !r.mayLeave(j) {
+		return p
+	}
+	floor, bias := r.est.floor, r.bias
+	for s, w := range r.row(j) {
+		v := uint64(w) >> versionBits
+		if uint64(w&versionMask) < floor[s] {
+			v = 0
+		}
+		if bias > 0 {
+			v = biased(v, bias)
+		}
+		if v < p.value[1] && s != own {
+			p.add(s, v)
+		}
+	}
+	return p
+}
+
+// mayLeave reports whether a job can go to another site.
+func (r *Round) mayLeave(j int) bool {
+	c := &r.config
+	return (c.MostMoves == 0 || r.jobs[j].Past.Moves < c.MostMoves) && (c.MostMovesRound == 0 || r.record.Moves < c.MostMovesRound)
+}
+
+// best returns the site that completes a job first, exactly. It asks as often as needed,
+// about twice as many sites each time. It returns -1 if the job can go nowhere, and false
+// if the round is broken off.
+func (r *Round) best(j int, elsewhere bool) (int, bool) {
+	for n := 1; ; n *= 2 {
+		for range n {
+			p := r.least(j, elsewhere)
+			if p.first < 0 {
+				return -1, true
+			}
+			if r.exact(j, p.first) {
+				if len(r.open) == 0 {
+					return p.first, true
+				}
+				break
+			}
+			r.query(j, p.first, r.standing && p.first == r.jobs[j].Site)
+		}
+		if !r.ask() {
+			return -1, false
+		}
 	}
 }

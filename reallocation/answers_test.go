@@ -52,7 +52,7 @@ func TestVersionsBeginAnewWithoutAnswersChanging(t *testing.T) {
 				rows[j] = nil
 			},
 			"fuller": func(t *rapid.T) {
-				last := versionMask - 1 - int(a.version[0]) // until versions begin anew
+				last := versionMask - 1 - int(a.version[0]) // until versions restart
 				for range rapid.SampledFrom([]int{1, 2, 5000, max(last-1, 0), max(last, 0)}).Draw(t, "times") {
 					a.fuller(0)
 					version++

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Algorithm says what is done with the waiting jobs.
+// Algorithm is what a round does with the waiting jobs.
 type Algorithm uint8
 
 // The algorithms.
@@ -19,7 +19,7 @@ const (
 	AllCancellation
 )
 
-// Heuristic says which job is next.
+// Heuristic is the order in which a round picks jobs.
 type Heuristic uint8
 
 // The heuristics.
@@ -73,8 +73,8 @@ func parse(key string, names []string, s string) (int, error) {
 	return i, nil
 }
 
-// Window is how many of the oldest waiting jobs a heuristic compares. MCT compares
-// none and takes all.
+// Window is how many of the oldest waiting jobs a heuristic compares. MCT ignores it and
+// takes all jobs in order.
 type Window int
 
 // All is the window over the whole queue.
@@ -102,27 +102,26 @@ func ParseWindow(s string) (Window, error) {
 	return Window(n), nil
 }
 
-// Config is how rounds are made.
+// Config configures rounds.
 type Config struct {
 	Algorithm Algorithm
 	Heuristic Heuristic
 	Window    Window
-	// Period is the time between two rounds. Rounds do not look at it.
+	// Period is the time between two rounds. Rounds themselves ignore it.
 	Period batch.Duration
-	// Threshold is what regular demands of a move between sites if it is not known
-	// how long the job's input would travel.
+	// Threshold is the minimum gain of a move under regular if the transfer time of the job's
+	// input is not known.
 	Threshold batch.Duration
-	// LeastGain is what any move must bring.
+	// LeastGain is the minimum gain of any move.
 	LeastGain batch.Duration
-	// MostMoves bounds the moves of a job, MostMovesRound those of a round; 0 is
-	// no bound.
+	// MostMoves bounds the moves of a job, MostMovesRound those of a round; 0 for no bound.
 	MostMoves, MostMovesRound int
-	// Patience is how often a job may be put back later than it was before it keeps
-	// its place; Starve is no bound.
+	// Patience is how often rounds may delay a job before it keeps its slot; Starve for no
+	// bound.
 	Patience int
 }
 
-// Starve is a Patience that turns the guard against starvation off.
+// Starve is a Patience that turns off the guard against starvation.
 const Starve = -1
 
 const off = "off"
@@ -151,7 +150,7 @@ func PatienceText(n int) string {
 // the guard.
 var Default = Config{Window: 20, Period: batch.Hour, Threshold: batch.Minute, Patience: 3}
 
-// Validate reports everything that is wrong, each with its key.
+// Validate returns all problems at once, each with its key.
 func (c *Config) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

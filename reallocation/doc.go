@@ -1,5 +1,5 @@
-// Package reallocation decides which waiting jobs change sites. It is a core: it
-// asks and orders, and a driver, live or simulated, answers and carries out.
+// Package reallocation decides which waiting jobs change sites. It is a core: it asks and
+// orders, and a live or simulated driver answers and carries out the orders.
 //
 //	           Ask: when would these jobs be completed at these sites?
 //	         ◀─────────────────────────────────────────────────────────
@@ -8,7 +8,7 @@
 //	           Move: this one there.   Put: this one there, as the last
 //	           Back: this one to where it was
 //
-// A Round yields Steps; the driver fills in the answers and goes on:
+// A Round yields Steps, and the driver fills in the answers:
 //
 //	for step := range round.Steps() {
 //		switch step.Kind { ... }
@@ -16,11 +16,11 @@
 //
 // # Algorithms
 //
-// Regular takes the waiting jobs one by one, as a heuristic picks them. A job
-// whose best estimated completion time (ECT) elsewhere beats the one it has by the
-// threshold is moved. All-cancellation holds all waiting jobs, picks them one by
-// one and puts each where its ECT is least, tuned anew, also those that stay. One
-// that no site takes, as where its own drains, goes back to its place.
+// Regular takes the waiting jobs one by one, as a heuristic picks them. It moves a job if
+// its best estimated completion time (ECT) at another site beats its present one by the
+// threshold. All-cancellation holds all waiting jobs, picks them one by one and puts each
+// at the site with the smallest ECT, with a newly chosen shape, even if it stays. A job
+// that no site takes, for example because its own site drains, returns to its slot.
 //
 // # Heuristics
 //
@@ -31,44 +31,44 @@
 //	MaxGain     the greatest gain first: the ECT before the round less the best one
 //	MaxRelGain  the greatest gain for each processor that the job has now
 //
-// Ties go to the job that was submitted first; of equal sites a job takes the one
-// where it is, then the first. A job that one site alone can take suffers most. A
-// least gain, under all-cancellation, is added to the ECTs elsewhere.
+// Ties go to the job that was submitted first. Among equal sites a job prefers its own,
+// then the first one. A job that only one site can take has the largest sufferage. Under
+// all-cancellation, LeastGain is added to the ECTs at other sites.
 //
 // # Fewer questions
 //
-// A round asks many things at once, and again only where a plan has changed since. A
-// site that got a job completes none earlier for it, so what it said before is a lower
-// bound: MinMin and the gains keep jobs in a heap by such bounds and ask again only
-// about what comes to its top, twice as much each time until a job is found. MaxMin
-// and Sufferage look for the greatest, which bounds from below do not give, and ask
-// again about the jobs whose best (or second best) site has changed. MCT compares no
-// jobs, and asks about some ahead, as many as plans then stay the same for.
+// A round asks many questions at once, and repeats one only if the plan has changed since.
+// A site that got a job completes no other job earlier because of it, so its old answers
+// are lower bounds. MinMin and the gains keep jobs in a heap by such bounds and ask again
+// only about the top of the heap, twice as many questions each time until a job is found.
+// MaxMin and Sufferage look for a maximum, for which lower bounds do not help, and ask
+// again about the jobs whose best (or second best) site has changed. MCT compares no jobs.
+// It asks ahead about as many jobs as the plans are likely to stay the same for.
 //
-// A site that a job has left may complete any other earlier, so it is asked again about
-// all that are compared. (Not only from the place on that is free now: there may have
-// been room before it that nobody had looked for.)
+// A site that a job has left can complete any other job earlier, so it is asked again
+// about all compared jobs. (Not only about slots after the freed one: the plan can have
+// had gaps before it that no job was tried in.)
 //
-// Where a driver says which jobs are alike but for their size, MinMin need not ask
-// about one as long as a lesser one waits: of each kind only the least are asked about.
+// If a driver says which jobs are alike except for their size, MinMin need not ask about a
+// job while a smaller one of its kind waits: it asks only about the smallest of each kind.
 //
 //	kind  jobs by size                asked about: ■
 //	w=1   ■ □ □ □ □ □ □ □ □           the answers about ■ bound those about □
 //	w=2   ■ □ □ □ □
 //	w=8   ■ ■ □ □ □ □ □ □             the second one, because the first might tie
 //
-// All this picks as if everybody were asked each time. Where estimates are no promises
-// (EASY, binary tuning) a fuller site may answer earlier, and a round may then pick
-// otherwise.
+// The result is the same as if all sites were asked each time. If estimates are not
+// promises (EASY, binary tuning), a fuller site can answer with an earlier time, and then
+// a round can pick differently.
 //
-// MaxMin under all-cancellation asks about the greatest of each kind alone. Nothing
-// bounds a sufferage, or a gain by what is alike: there each job is asked about, and
+// MaxMin under all-cancellation asks only about the largest of each kind. Jobs that are
+// alike do not bound each other's sufferage or gain, so there each job is asked about, and
 // under Sufferage again after each pick if one of its two best sites has changed.
 //
 // # Growth
 //
-// Seconds of one processor (drover-lab rounds, its sites and their answers included;
-// AMD EPYC) for a round over all that wait, and millions of estimates:
+// Seconds of one processor (drover-lab rounds, including the sites and their answers; AMD
+// EPYC) for a round over all waiting jobs, and millions of estimates:
 //
 //	                       all-cancellation          regular
 //	sites    jobs          MCT           MinMin      MCT           MinMin
@@ -78,33 +78,32 @@
 //	  300  10 000     0.61 3.7      0.82  0.72     0.68 3.5      0.97 1.5
 //	  300 100 000       14  37       8.5   5.9
 //
-// MCT asks all sites about each job about once: jobs × sites. MinMin asks as many only
-// when it is not told who is alike. If it is, its estimates grow with the jobs, and
-// hardly with the sites; most of its time is its own. The rest is what sites take to
-// change their plans: in a regular round each move lets a whole queue move up, which
-// grows with the square of the jobs at a site.
+// MCT asks all sites about each job about once: jobs × sites. MinMin asks as many
+// questions only if it does not know which jobs are alike. If it does, its estimates grow
+// with the jobs and hardly with the sites, and most of the time is its own. The rest is
+// the time in which sites change their plans: in a regular round each move lets a whole
+// queue move up, which grows with the square of the jobs at a site.
 //
-// Not told who is alike, 10,000 jobs at 100 sites cost MinMin 10 million estimates and
-// 8 s under all-cancellation (MCT: 1.2 million, 0.45 s), and 31 million and 19 s in a
-// regular round (1.2 million, 0.76 s): each move has about all asked again at the site
-// that was left. MaxMin, Sufferage and the gains cost as much in a regular round, and
-// Sufferage under all-cancellation.
+// Without that knowledge, 10,000 jobs at 100 sites cost MinMin 10 million estimates and 8
+// s under all-cancellation (MCT: 1.2 million, 0.45 s), and 31 million and 19 s in a
+// regular round (MCT: 1.2 million, 0.76 s): after each move, nearly all jobs are asked
+// about again at the site that was left. MaxMin, Sufferage and the gains cost as much in a
+// regular round, and Sufferage under all-cancellation too.
 //
-// An answer takes 8 bytes, and only what is compared has any: 100,000 jobs at 300
-// sites take 46 MB under MinMin if it is told who is alike; all of them would be 240.
+// An answer takes 8 bytes, and only compared jobs have answers: 100,000 jobs at 300 sites
+// take 46 MB under MinMin if it knows which jobs are alike, instead of 240 MB.
 //
-// The time of the heuristic itself is the driver's to measure: that of the round less
-// that of the steps, see package cmd/drover-lab/growth.
+// The driver measures the time of the heuristic itself: that of the round less that of the
+// steps, see package cmd/drover-lab/growth.
 //
 // # Starvation
 //
-// Under all-cancellation a job may be put back later in each round: by jobs that
-// the heuristic prefers, or by local users', who move up while it is held. A job
-// put back later than it was more than Patience times is not held any more, and
-// keeps what it has been promised.
+// Under all-cancellation each round can delay a job: because the heuristic prefers other
+// jobs, or because jobs of local users move up while it is held. A job that rounds have
+// delayed more than Patience times is no longer held and keeps its slot.
 //
-// Source: Y. Caniou, G. Charrier, F. Desprez, "Evaluation of Reallocation
-// Heuristics for Moldable Tasks in Computational Grids", AusPDC 2011; the other
-// four heuristics are those of their study of rigid jobs (Cluster 2010), where
-// Sufferage, MinMin and MaxMin are Maheswaran's and others' (JPDC 59, 1999).
+// Source: Y. Caniou, G. Charrier, F. Desprez, "Evaluation of Reallocation Heuristics for
+// Moldable Tasks in Computational Grids", AusPDC 2011; the other four heuristics are those
+// of their study of rigid jobs (Cluster 2010). Sufferage, MinMin and MaxMin are by
+// Maheswaran et al. (JPDC 59, 1999).
 package reallocation

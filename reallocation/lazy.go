@@ -6,26 +6,25 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// lazy is the picker of keys that only grow while sites fill: a heap by what the
-// keys were, at least, when they were last looked at. In it are jobs and, for each
-// chain, a guard: a lower bound of the keys of all its followers, from what is known
-// of the last job before them.
+// lazy is the picker for keys that only grow while sites fill: a heap by lower bounds, as
+// of the last look. It has jobs and, for each chain, a guard: a lower bound of the keys of
+// all followers, from the answers about the last active job before them.
 type lazy struct {
 	round   *Round
 	heap    heap
 	seen    []seen // by id
-	jobs    int    // that are left
-	touched []int  // jobs about which questions are open
-	aside   []int  // ids taken out of the heap until these are answered
-	// most is how many questions are gathered before they are asked, asked how many
-	// were, and total how many for the job that is to be picked.
+	jobs    int    // that remain
+	touched []int  // jobs with open questions
+	aside   []int  // ids removed from the heap until their questions are answered
+	// most is how many questions to gather before asking them, asked how many are gathered,
+	// and total how many were asked for the next pick.
 	most, asked, total int
 }
 
-// seen is what made an id's key: the site with the least value, and the second least
-// value.
+// seen is what an id's key was made from: the site with the smallest value, and the second
+// smallest value.
 type seen struct {
-	site   int32 // or nowhere, or unseen
+	site   int32 // or nowhere or unseen
 	second uint64
 }
 
@@ -34,7 +33,7 @@ const (
 	unseen  = -2
 )
 
-// leastAsked is how many questions are gathered at least.
+// leastAsked and mostAsked bound how many questions are gathered.
 const leastAsked, mostAsked = 32, 4096
 
 func newLazy(r *Round, jobs []int) (*lazy, bool) {
@@ -67,8 +66,8 @@ func newLazy(r *Round, jobs []int) (*lazy, bool) {
 
 func (l *lazy) left() int { return l.jobs }
 
-// next looks at what is on top until it is a job with an exact key. What has to be
-// asked on the way is gathered, more of it each time.
+// next looks at the top until it is a job with an exact key. It gathers the questions on
+// the way, more of them each time.
 func (l *lazy) next() (int, bool) {
 	r := l.round
 	if c := r.config.MostMovesRound; c > 0 && r.record.Moves == c {
@@ -88,7 +87,7 @@ func (l *lazy) next() (int, bool) {
 		case (site >= 0 || standing) && l.asked < l.most:
 			l.query(id, site, standing)
 		case l.asked > 0 && l.asked < leastAsked && len(l.heap.entries) > 1:
-			l.heap.remove(id) // while a question is asked, some more are
+			l.heap.remove(id) // gather more questions for the same message
 			l.aside = append(l.aside, id)
 		case l.asked > 0:
 			if !l.ask() {
@@ -104,7 +103,7 @@ func (l *lazy) next() (int, bool) {
 	}
 }
 
-// take takes a job out.
+// take removes a job.
 func (l *lazy) take(j int) {
 	r := l.round
 	l.heap.remove(j)
@@ -115,7 +114,7 @@ func (l *lazy) take(j int) {
 	}
 }
 
-// activate goes on in a chain.
+// activate advances a chain.
 func (l *lazy) activate(c int) {
 	r := l.round
 	if r.activate(c) {
@@ -124,7 +123,7 @@ func (l *lazy) activate(c int) {
 	l.fix(len(r.jobs) + c)
 }
 
-// job returns the job about which an id's questions are.
+// job returns the job that an id's questions are about.
 func (l *lazy) job(id int) int {
 	if n := len(l.round.jobs); id >= n {
 		return int(l.round.alike.last[id-n])
@@ -132,8 +131,8 @@ func (l *lazy) job(id int) int {
 	return id
 }
 
-// open returns what has to be asked before an id's key is exact: at which site the
-// job would be completed, or -1, and whether also as it stands.
+// open returns what has to be asked to make an id's key exact: the site, or -1, and
+// whether also about the present slot.
 func (l *lazy) open(id int) (site int, standing bool) {
 	r := l.round
 	j, s := l.job(id), int(l.seen[id].site)
@@ -150,8 +149,7 @@ func (l *lazy) open(id int) (site int, standing bool) {
 	return s, standing
 }
 
-// query adds questions, and lets the rest of what is known be the key until they are
-// answered.
+// query adds questions. Until they are answered, the key comes from the other answers.
 func (l *lazy) query(id, site int, standing bool) {
 	r, j := l.round, l.job(id)
 	if standing {
@@ -168,15 +166,15 @@ func (l *lazy) query(id, site int, standing bool) {
 	l.heap.set(id, l.key(id, rest), int(l.heap.entries[0].tie))
 }
 
-// look returns what is known of an id: its key at least.
+// look returns a lower bound of an id's key.
 func (l *lazy) look(id int) batch.Duration {
 	r, j := l.round, l.job(id)
 	own := r.jobs[j].Site
-	var p places
+	var p twoBest
 	switch {
-	case id == j && r.follows(j): // elsewhere its guard is
-		p = places{first: own, value: [2]uint64{r.value(j, own), never}}
-	case id != j && r.standing: // others may come to where this one is
+	case id == j && r.follows(j): // its guard covers the other sites
+		p = twoBest{first: own, value: [2]uint64{r.value(j, own), never}}
+	case id != j && r.standing: // its followers can come to its site
 		p = r.least(j, true)
 		p.add(own, r.est.bound(r.row(j)[own], own))
 	default:
@@ -186,11 +184,11 @@ func (l *lazy) look(id int) batch.Duration {
 	return l.key(id, min(p.value[0], never))
 }
 
-// elsewhere says whether the site of the job itself does not count: regular gains
-// are of a move.
+// elsewhere reports whether the job's own site does not count: gains of regular are those
+// of moves.
 func (l *lazy) elsewhere() bool { return l.round.standing && l.round.config.Heuristic != MinMin }
 
-// key returns a lower bound of an id's key if its least value is such a bound.
+// key returns a lower bound of an id's key from a lower bound of its smallest value.
 func (l *lazy) key(id int, value uint64) batch.Duration {
 	r := l.round
 	ect := duration(value)
@@ -211,7 +209,7 @@ func (l *lazy) key(id int, value uint64) batch.Duration {
 	return (ect - r.present[id]) / batch.Duration(max(r.jobs[id].Width, 1))
 }
 
-// ask asks what was gathered.
+// ask asks the gathered questions.
 func (l *lazy) ask() bool {
 	if !l.round.ask() {
 		return false
@@ -235,7 +233,7 @@ func (l *lazy) answered(j int) {
 	}
 }
 
-// fix gives an id the key that it has now.
+// fix updates an id's key.
 func (l *lazy) fix(id int) {
 	n := len(l.round.jobs)
 	if id < n {
@@ -249,7 +247,7 @@ func (l *lazy) fix(id int) {
 	}
 }
 
-// changed looks only at what is less than it was: the rest are bounds as before.
+// changed looks only at values that have become smaller: the other keys are still bounds.
 func (l *lazy) changed(j, site int) {
 	r := l.round
 	if i := l.heap.at[j]; i >= 0 {

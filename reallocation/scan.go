@@ -1,21 +1,26 @@
 package reallocation
 
-import "github.com/seed-9b8f70bb/drover/batch"
+import (
+	"cmp"
+	"slices"
 
-// scan is the picker of keys that may fall while sites fill: all keys are exact
-// before a job is picked. Only those of jobs whose best or second best site has
-// changed are looked at again.
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// scan is the picker for keys that can shrink while sites fill: all keys are exact before
+// a job is picked. Only the keys of jobs whose best or second best site has changed are
+// recomputed.
 type scan struct {
 	round  *Round
 	heap   heap
-	jobs   int // that are left
+	jobs   int // that remain
 	chains []greatest
 	stale  []int
-	fresh  []bool    // by job: not in stale
-	on     [][]int32 // by site: jobs whose keys hang on it, and some that did
-	most   []uint64  // by job: the greatest value on which its key hangs
+	fresh  []bool    // by job: whether it is not in stale
+	on     [][]int32 // by site: jobs whose keys depend on it, and some whose keys did
+	most   []uint64  // by job: the largest value that its key depends on
 	seen   []uint64
-	free   bool // whether jobs could move when they were looked at
+	free   bool // whether jobs could still move at the last look
 }
 
 func newScan(r *Round, jobs []int) (*scan, bool) {
@@ -31,7 +36,7 @@ func newScan(r *Round, jobs []int) (*scan, bool) {
 	return s, r.askEach(active, r.queryAll)
 }
 
-// take takes a job in, of which the key is not known yet.
+// take adds a job whose key is not known yet.
 func (s *scan) take(j int) {
 	s.heap.set(j, batch.Forever, j)
 	s.stale = append(s.stale, j)
@@ -59,7 +64,7 @@ func (s *scan) next() (int, bool) {
 	return j, true
 }
 
-// look finds out whose keys hang on what has changed.
+// look finds the jobs whose keys depend on what has changed.
 func (s *scan) look() {
 	r := s.round
 	if c := r.config.MostMovesRound; s.free && c > 0 && r.record.Moves >= c {
@@ -85,7 +90,7 @@ func (s *scan) spoil(j int) {
 	}
 }
 
-// renew brings keys up to date where nothing has to be asked for it.
+// renew updates the keys of stale jobs, and adds the questions that the others need.
 func (s *scan) renew() {
 	r := s.round
 	ask := s.stale[:0]
@@ -116,8 +121,8 @@ func (s *scan) renew() {
 	s.stale = ask
 }
 
-// key is the greatest's negative.
-func (s *scan) key(p *places) batch.Duration {
+// key returns the negative of the value to maximize.
+func (s *scan) key(p *twoBest) batch.Duration {
 	switch {
 	case s.round.config.Heuristic == MaxMin:
 		return -duration(p.value[0])
@@ -137,4 +142,56 @@ func (s *scan) refresh() {
 	for _, e := range s.heap.entries {
 		s.spoil(int(e.id))
 	}
+}
+
+// greatest is a chain of jobs that are alike, the largest first. Under all-cancellation
+// the jobs after one complete no later than it, so MaxMin asks only about the first ones.
+type greatest struct {
+	jobs   []int32
+	oldest []int32 // by position: the job submitted first, from there on
+	next   int     // index of the first job that was not asked about
+}
+
+// chain builds the chains, and returns the jobs to ask about now.
+func (s *scan) chain(jobs []int) []int {
+	r := s.round
+	if r.standing || r.config.Heuristic != MaxMin {
+		return jobs
+	}
+	follows := make([]bool, len(r.jobs))
+	for _, kind := range r.kinds(jobs) {
+		slices.SortFunc(kind, func(x, y int32) int {
+			return cmp.Or(cmp.Compare(r.jobs[y].Size, r.jobs[x].Size), int(x-y))
+		})
+		for _, j := range kind[1:] {
+			follows[j] = true
+		}
+		s.chains = append(s.chains, greatest{jobs: kind, oldest: oldest(kind), next: 1})
+	}
+	return slices.DeleteFunc(slices.Clone(jobs), func(j int) bool { return follows[j] })
+}
+
+// activate asks about the next job of a chain if the one before it was picked, or if that
+// one ties with the top and the next could tie too and was submitted earlier. found
+// reports whether there are such jobs.
+func (s *scan) activate() (found, ok bool) {
+	top := entry{tie: -1}
+	if len(s.heap.entries) > 0 {
+		top = s.heap.entries[0]
+	}
+	for i := range s.chains {
+		c := &s.chains[i]
+		if c.next == len(c.jobs) {
+			continue
+		}
+		if at := s.heap.at[c.jobs[c.next-1]]; at >= 0 && (s.heap.entries[at].key != top.key || c.oldest[c.next] > top.tie) {
+			continue
+		}
+		j := int(c.jobs[c.next])
+		c.next++
+		s.take(j)
+		s.round.queryAll(j)
+		found = true
+	}
+	return found, s.round.ask()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// Role is what a member is in the grid.
+// Role is a member's role in the grid.
 type Role uint8
 
 // The roles of members. Clients do not gossip.
@@ -32,28 +32,27 @@ func (r Role) String() string {
 	return "unspecified"
 }
 
-// Config says who joins, where, and whom it asks first.
+// Config configures a member.
 type Config struct {
 	Name         string   // unique among the members of its role; no "/"
 	Role         Role     // Agent or Server
 	Bind         string   // host:port for gossip, UDP and TCP; port 0 picks one
-	URL          string   // of the RPC face, as others reach it; may be empty
+	URL          string   // of its service, as others reach it; may be empty
 	API          int      // version of drover.v1, at least 1
-	Capabilities []string // what the member can do beyond it
-	Seeds        []string // host:port of members to ask first; may be down now
-	// Rejoin is how often those who are missing are asked whether they are back:
-	// seeds that are no members, all seeds while somebody is lost, and the last
-	// addresses of the lost. 0 stands for 2s.
+	Capabilities []string // optional features of the member
+	Seeds        []string // host:port of members to contact first; they may be down
+	// Rejoin is how often missing members are tried: seeds that are not members, all seeds
+	// while a member is lost, and the last addresses of lost members. 0 stands for 2s.
 	Rejoin time.Duration
 	Logger hclog.Logger
 }
 
-// defaultRejoin is the usual Config.Rejoin.
+// defaultRejoin is the default of Config.Rejoin.
 const defaultRejoin = 2 * time.Second
 
-// dialing bounds how long one member is asked over TCP: a host that has gone
-// must not keep others from being asked.
-const dialing = 3 * time.Second
+// dialTimeout bounds a TCP connection attempt, so that a dead host does not delay the
+// others for long.
+const dialTimeout = 3 * time.Second
 
 // validate returns the host and port to bind; an error names every bad field.
 func (c *Config) validate() (host string, port int, err error) {
@@ -88,15 +87,14 @@ func (c *Config) validate() (host string, port int, err error) {
 	return host, port, nil
 }
 
-// timing returns memberlist's settings for the network that host is on: on
-// loopback news travels in tenths of a second. Probes keep a generous timeout
-// even there, so that a busy machine is not taken for a dead one. A member that
-// was lost may come back at another address at once.
+// timing returns memberlist's settings for the network of host. On loopback news spread in
+// tenths of a second, but probes keep a generous timeout, so that a busy machine does not
+// count as dead. A lost member can come back at another address at once.
 func timing(host string) *memberlist.Config {
 	ip := net.ParseIP(host)
 	c := memberlist.DefaultLANConfig()
-	// A rumour is told a few times only, and members that join at once can miss
-	// each other's. Two who compare all they know are the remedy.
+	// Gossip repeats a message only a few times, and members that join at the same time can
+	// miss each other. A full comparison with another member repairs that.
 	c.PushPullInterval = 5 * time.Second
 	if host == "localhost" || ip != nil && ip.IsLoopback() {
 		c = memberlist.DefaultLocalConfig()
@@ -106,6 +104,6 @@ func timing(host string) *memberlist.Config {
 		c.SuspicionMaxTimeoutMult = 2
 	}
 	c.DeadNodeReclaimTime = time.Millisecond
-	c.TCPTimeout = dialing
+	c.TCPTimeout = dialTimeout
 	return c
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -14,35 +16,35 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// Member is somebody else in the group.
+// Member is another member of the group.
 type Member struct {
 	Name         string
 	Role         Role
-	URL          string // of its RPC face
+	URL          string // of its service
 	API          int    // version of drover.v1
 	Capabilities []string
-	// Lost says that it stopped answering without having left.
+	// Lost means that it stopped answering without leaveTimeout.
 	Lost bool
-	// Generation is a higher number whenever the member may have changed:
-	// joined, came back, or was started anew.
+	// Generation increases whenever the member can have changed: it joined, came back, or
+	// restarted.
 	Generation uint64
 
 	instance  uint64
 	address   string // of its gossip
-	departing bool   // has said goodbye
+	departing bool   // it said goodbye
 }
 
 // Group is one process's membership. Its methods may be called from several
 // goroutines.
 type Group struct {
-	log     hclog.Logger
-	self    string // memberlist's name of this member
-	address string // host:port of this member's gossip
-	goodbye []byte // what it says when it leaves
-	list    *memberlist.Memberlist
-	changed chan struct{}
-	anew    chan string   // addresses of members that were started anew
-	rejoin  time.Duration // between two looks at who is missing
+	log       hclog.Logger
+	self      string // memberlist's name of this member
+	address   string // host:port of this member's gossip
+	goodbye   []byte // message for when this member leaves
+	list      *memberlist.Memberlist
+	changed   chan struct{}
+	restarted chan string   // addresses of restarted members
+	rejoin    time.Duration // interval of looking for missing members
 
 	mu         sync.Mutex
 	members    map[string]Member // by memberlist's name
@@ -54,8 +56,8 @@ type Group struct {
 	ended   error
 }
 
-// Join starts to gossip. It returns once the socket is open; seeds are asked in
-// the background, again and again, so that members may start in any order.
+// Join joins the group. It returns once the socket is open. Seeds are tried repeatedly in
+// the background, so members can start in any order.
 func Join(cfg Config) (*Group, error) {
 	host, port, err := cfg.validate()
 	if err != nil {
@@ -74,13 +76,13 @@ func Join(cfg Config) (*Group, error) {
 		log = hclog.NewNullLogger()
 	}
 	g := &Group{
-		log:     log,
-		self:    self,
-		goodbye: farewell{name: self, instance: instance}.encode(),
-		changed: make(chan struct{}, 1),
-		anew:    make(chan string, 16),
-		rejoin:  cfg.Rejoin,
-		members: make(map[string]Member),
+		log:       log,
+		self:      self,
+		goodbye:   farewell{name: self, instance: instance}.encode(),
+		changed:   make(chan struct{}, 1),
+		restarted: make(chan string, 16),
+		rejoin:    cfg.Rejoin,
+		members:   make(map[string]Member),
 	}
 	if g.rejoin == 0 {
 		g.rejoin = defaultRejoin
@@ -109,15 +111,14 @@ func Join(cfg Config) (*Group, error) {
 	return g, nil
 }
 
-// Addr returns the host:port of this member's gossip, to serve as a seed.
+// Addr returns the host:port of this member's gossip, which others can use as a seed.
 func (g *Group) Addr() string { return g.address }
 
-// Changed receives a value after Members has changed, one for any number of
-// changes. It is for one reader.
+// Changed receives a value after Members has changed, one for any number of changes. It is
+// for a single reader.
 func (g *Group) Changed() <-chan struct{} { return g.changed }
 
-// Members returns everybody else whose metadata could be read, agents first,
-// then by name.
+// Members returns all other members with readable metadata, agents first, then by name.
 func (g *Group) Members() []Member {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -129,4 +130,178 @@ func (g *Group) Members() []Member {
 		return cmp.Or(cmp.Compare(a.Role, b.Role), strings.Compare(a.Name, b.Name))
 	})
 	return all
+}
+
+// leaveTimeout is how long Leave waits for the news to spread if ctx has no deadline.
+const leaveTimeout = time.Second
+
+// Leave says goodbye and stops. The others forget this member at once.
+func (g *Group) Leave(ctx context.Context) error { return g.finish(ctx, true) }
+
+// Close stops without a goodbye. The others will mark this member as lost.
+func (g *Group) Close() error { return g.finish(context.Background(), false) }
+
+func (g *Group) finish(ctx context.Context, polite bool) error {
+	g.end.Do(func() {
+		g.stop()
+		g.stopped.Wait()
+		var leave error
+		if polite {
+			wait := leaveTimeout
+			if d, ok := ctx.Deadline(); ok {
+				wait = min(wait, max(time.Until(d), time.Millisecond))
+			}
+			ctx, cancel := context.WithTimeout(ctx, wait)
+			g.sayGoodbye(ctx)
+			cancel()
+			leave = g.list.Leave(wait)
+		}
+		g.ended = errors.Join(leave, g.list.Shutdown())
+		if g.ended != nil {
+			g.ended = fmt.Errorf("gossip: leave: %w", g.ended)
+		}
+	})
+	return g.ended
+}
+
+// sayGoodbye sends a farewell to all members over TCP, because memberlist's events do not
+// distinguish a member that left from one that died. It returns when all have it or ctx
+// ends.
+func (g *Group) sayGoodbye(ctx context.Context) {
+	var sent sync.WaitGroup
+	for _, m := range g.Members() {
+		at, err := netip.ParseAddrPort(m.address)
+		if err != nil || m.Lost {
+			continue
+		}
+		sent.Go(func() {
+			to := memberlist.Node{Name: m.Role.String() + "/" + m.Name, Addr: at.Addr().AsSlice(), Port: at.Port()}
+			if err := g.list.SendReliable(&to, g.goodbye); err != nil {
+				g.log.Debug("no goodbye", "to", to.Name, "error", err)
+			}
+		})
+	}
+	all := make(chan struct{})
+	go func() { sent.Wait(); close(all) }()
+	select {
+	case <-all:
+	case <-ctx.Done():
+	}
+}
+
+// farewell is the only message that members send to each other.
+type farewell struct {
+	name     string // memberlist's name of the leaveTimeout member
+	instance uint64 // the instance that ends; a later one of the same name stays
+}
+
+func (f farewell) encode() []byte {
+	return appendString(binary.AppendUvarint([]byte{metaVersion}, f.instance), f.name)
+}
+
+// decodeFarewell returns false for messages of another format.
+func decodeFarewell(b []byte) (farewell, bool) {
+	if len(b) == 0 || b[0] != metaVersion {
+		return farewell{}, false
+	}
+	d := decoder{rest: b[1:]}
+	f := farewell{instance: d.uint(^uint64(0))}
+	f.name = d.string()
+	return f, !d.bad
+}
+
+// put adds or updates a member.
+func (g *Group) put(n *memberlist.Node) {
+	if n.Name == g.self {
+		return
+	}
+	_, name, _ := strings.Cut(n.Name, "/")
+	m, err := decodeMeta(n.Meta)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err != nil || n.Name != m.role.String()+"/"+name {
+		g.log.Warn("ignoring a member", "name", n.Name, "error", errMeta)
+		g.forget(n.Name)
+		return
+	}
+	g.generation++
+	g.members[n.Name] = Member{
+		Name: name, Role: m.role, URL: m.url, API: m.api, Capabilities: m.capabilities,
+		Generation: g.generation, instance: m.instance, address: n.Address(),
+	}
+	g.signal()
+}
+
+// drop handles a member that is gone: it forgets the member after a goodbye, and marks it
+// as lost otherwise.
+func (g *Group) drop(name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m, known := g.members[name]
+	switch {
+	case !known:
+	case m.departing:
+		g.forget(name)
+	default:
+		m.Lost = true
+		g.members[name] = m
+		g.signal()
+	}
+}
+
+// part handles a goodbye, which can arrive before or after memberlist's own event.
+func (g *Group) part(f farewell) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m, known := g.members[f.name]
+	switch {
+	case !known || m.instance != f.instance:
+	case m.Lost:
+		g.forget(f.name)
+	default:
+		m.departing = true
+		g.members[f.name] = m
+	}
+}
+
+// forget removes a member, if it is there. g.mu is held.
+func (g *Group) forget(name string) {
+	if _, known := g.members[name]; known {
+		delete(g.members, name)
+		g.signal()
+	}
+}
+
+// signal leaves at most one value in the channel, and never blocks.
+func (g *Group) signal() {
+	select {
+	case g.changed <- struct{}{}:
+	default:
+	}
+}
+
+// events receives memberlist's events. Its methods must not block: memberlist holds its
+// lock while it calls them.
+type events struct{ g *Group }
+
+func (e events) NotifyJoin(n *memberlist.Node)   { e.g.put(n) }
+func (e events) NotifyUpdate(n *memberlist.Node) { e.g.put(n) }
+func (e events) NotifyLeave(n *memberlist.Node)  { e.g.drop(n.Name) }
+
+// delegate gives memberlist this member's metadata, and receives farewells.
+type delegate struct {
+	g    *Group
+	meta []byte
+}
+
+func (d delegate) NodeMeta(int) []byte             { return d.meta }
+func (d delegate) GetBroadcasts(_, _ int) [][]byte { return nil }
+func (d delegate) LocalState(bool) []byte          { return nil }
+func (d delegate) MergeRemoteState([]byte, bool)   {}
+
+// NotifyMsg reads memberlist's buffer before it returns.
+func (d delegate) NotifyMsg(b []byte) {
+	if f, ok := decodeFarewell(b); ok {
+		d.g.part(f)
+	}
 }

@@ -8,24 +8,23 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// metaVersion is the first byte of a member's metadata. Readers ignore members
-// with another one. Fields may be added at the end without a new version.
+// metaVersion is the first byte of a member's metadata. Readers ignore members with
+// another version. Fields can be added at the end without a new version.
 const metaVersion = 1
 
-// errMeta says that metadata is of no use to this reader.
+// errMeta is the error of metadata that this reader cannot use.
 var errMeta = errors.New("metadata of another format")
 
-// meta is what a member says about itself: at most memberlist.MetaMaxSize
-// (512) bytes once encoded.
+// meta is a member's metadata: at most memberlist.MetaMaxSize (512) bytes encoded.
 type meta struct {
 	role         Role
 	api          int
-	instance     uint64 // differs between two lives of one member
+	instance     uint64 // differs between restarts of a member
 	url          string
 	capabilities []string
 }
 
-// encode returns the metadata as bytes; an error if they would be too many.
+// encode returns the metadata as bytes, or an error if they are too many.
 func (m meta) encode() ([]byte, error) {
 	b := []byte{metaVersion, byte(m.role)}
 	b = binary.AppendUvarint(b, uint64(m.api))
@@ -41,8 +40,8 @@ func (m meta) encode() ([]byte, error) {
 	return b, nil
 }
 
-// decodeMeta reads what encode wrote. It returns errMeta for anything else, and
-// ignores bytes after the last field it knows.
+// decodeMeta decodes what encode returned. It returns errMeta for anything else, and
+// ignores bytes after the last known field.
 func decodeMeta(b []byte) (meta, error) {
 	if len(b) < 2 || b[0] != metaVersion {
 		return meta{}, errMeta
@@ -52,7 +51,7 @@ func decodeMeta(b []byte) (meta, error) {
 	m.api = int(d.uint(1 << 30))
 	m.instance = d.uint(^uint64(0))
 	m.url = d.string()
-	// Each capability takes a byte at least, which bounds the loop.
+	// Each capability takes at least a byte, which bounds the loop.
 	for range d.uint(uint64(len(d.rest))) {
 		m.capabilities = append(m.capabilities, d.string())
 	}
@@ -66,7 +65,7 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// decoder reads fields until one is bad; from then on it returns zeros.
+// decoder reads fields until one is invalid, and then returns zeros.
 type decoder struct {
 	rest []byte
 	bad  bool

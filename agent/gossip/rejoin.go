@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// keepJoined asks those seeds that wanting names, again and again, and members
-// that were started anew at once.
+// keepJoined contacts the seeds that wanting returns at each tick, and restarted members
+// at once.
 func (g *Group) keepJoined(ctx context.Context, seeds []string) {
 	tick := time.NewTicker(g.rejoin)
 	defer tick.Stop()
@@ -27,7 +27,7 @@ func (g *Group) keepJoined(ctx context.Context, seeds []string) {
 		select {
 		case <-ctx.Done():
 			return
-		case address := <-g.anew:
+		case address := <-g.restarted:
 			wanted = []string{address}
 		case <-tick.C:
 			wanted = g.wanting(ctx, seeds)
@@ -35,8 +35,8 @@ func (g *Group) keepJoined(ctx context.Context, seeds []string) {
 	}
 }
 
-// seekLost asks the members that are lost, one after the other, whether they
-// are back. One that was started anew may know nobody, and be nobody's seed.
+// seekLost contacts the lost members, one after the other. A restarted member may know no
+// other member, and be no member's seed.
 func (g *Group) seekLost(ctx context.Context) {
 	tick := time.NewTicker(g.rejoin)
 	defer tick.Stop()
@@ -57,8 +57,8 @@ func (g *Group) seekLost(ctx context.Context) {
 	}
 }
 
-// nextLost returns the lost member whose name comes after another, or else the
-// first one; "" if nobody is lost.
+// nextLost returns the first lost member after a name, or else the first one; "" if none
+// is lost.
 func (g *Group) nextLost(after string) (address, name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -71,15 +71,15 @@ func (g *Group) nextLost(after string) (address, name string) {
 	if len(lost) == 0 {
 		return "", ""
 	}
-	slices.SortFunc(lost, func(a, b string) int { // those after the last one first
+	slices.SortFunc(lost, func(a, b string) int { // names after the last one first
 		return cmp.Or(cmp.Compare(min(strings.Compare(after, a), 0), min(strings.Compare(after, b), 0)), strings.Compare(a, b))
 	})
 	return g.members[lost[0]].address, lost[0]
 }
 
-// wanting returns the seeds to ask: all while this member is alone or misses
-// somebody, and otherwise those that are no members. One of them may have left
-// and been started anew, and if it has no seeds itself nobody else would find it.
+// wanting returns the seeds to contact: all of them while this member is alone or a member
+// is lost, and otherwise those that are not members. Such a seed may have left and
+// restarted, and if it has no seeds itself, no other member would find it.
 func (g *Group) wanting(ctx context.Context, seeds []string) []string {
 	here, missing := g.addresses()
 	if len(here) == 0 || missing {
@@ -95,7 +95,7 @@ func (g *Group) wanting(ctx context.Context, seeds []string) []string {
 	return wanted
 }
 
-// addresses returns where the others are, and whether somebody has been lost.
+// addresses returns the addresses of the others, and whether a member is lost.
 func (g *Group) addresses() (here map[string]bool, missing bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -110,7 +110,7 @@ func (g *Group) addresses() (here map[string]bool, missing bool) {
 	return here, missing
 }
 
-// resolves says whether one of the addresses of a host:port is among those here.
+// resolves reports whether one of the addresses of a host:port is among those here.
 func resolves(ctx context.Context, address string, here map[string]bool) bool {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -130,27 +130,27 @@ func resolves(ctx context.Context, address string, here map[string]bool) bool {
 	return false
 }
 
-// pings has members tell each other, with every answer to a probe, which life
-// they are in. One that is started anew at its old address goes on answering
-// probes, so that nobody loses it, and yet knows nobody.
+// pings puts the instance number into each answer to a probe. A member that restarts at
+// its old address continues to answer probes, so it is never lost, but it knows no other
+// member.
 type pings struct {
 	g       *Group
-	payload []byte // this life's instance
+	payload []byte // this member's instance
 }
 
 func (p pings) AckPayload() []byte { return p.payload }
 
-// NotifyPingComplete is called while a probe is under way, and must not block.
+// NotifyPingComplete is called during a probe, and must not block.
 func (p pings) NotifyPingComplete(n *memberlist.Node, _ time.Duration, payload []byte) {
 	instance, read := binary.Uvarint(payload)
 	p.g.mu.Lock()
 	m, known := p.g.members[n.Name]
 	p.g.mu.Unlock()
 	if read <= 0 || !known || m.instance == instance {
-		return // of a member that does not tell, nothing follows
+		return // no news, or the member sent no instance
 	}
 	select {
-	case p.g.anew <- n.Address():
-	default: // the next answer tells again
+	case p.g.restarted <- n.Address():
+	default: // the next answer reports it again
 	}
 }

@@ -107,7 +107,7 @@ func TestLostMembersAreSoughtInTurn(t *testing.T) {
 }
 
 func TestAnAnswerOfAnotherLifeHasTheMemberAskedAgain(t *testing.T) {
-	g := &Group{anew: make(chan string, 1), members: map[string]Member{"server/lyon": {instance: 7}}}
+	g := &Group{restarted: make(chan string, 1), members: map[string]Member{"server/lyon": {instance: 7}}}
 	for _, c := range []struct {
 		name    string
 		payload []byte
@@ -120,8 +120,8 @@ func TestAnAnswerOfAnotherLifeHasTheMemberAskedAgain(t *testing.T) {
 		{"server/lyon", []byte{8}, 1}, // does not block
 	} {
 		pings{g: g}.NotifyPingComplete(&memberlist.Node{Name: c.name, Addr: []byte{127, 0, 0, 1}, Port: 1}, 0, c.payload)
-		if len(g.anew) != c.asked {
-			t.Errorf("%s %v: %d to be asked, want %d", c.name, c.payload, len(g.anew), c.asked)
+		if len(g.restarted) != c.asked {
+			t.Errorf("%s %v: %d to be asked, want %d", c.name, c.payload, len(g.restarted), c.asked)
 		}
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Missing says why a candidate has no estimate.
+// Missing is why a candidate has no estimate.
 type Missing uint8
 
-// The reasons. Answered is the absence of one.
+// The reasons. Answered means that there is an estimate.
 const (
 	Answered    Missing = iota
 	Timeout             // no answer in time
-	Unreachable         // the question or the answer got lost
-	Refused             // it would not accept the request, or never start it
+	Unreachable         // the call failed
+	Refused             // it would not accept the request, or would never start it
 )
 
 // String returns the reason in lower case.
@@ -34,32 +34,30 @@ func (m Missing) String() string {
 	return "unspecified"
 }
 
-// Answer is what one site said, or that it said nothing. Wait and Run are not
-// negative.
+// Answer is one site's answer, or why there is none. Wait and Run are not negative.
 type Answer struct {
 	Site     string
 	Missing  Missing
-	Transfer batch.Duration // of the input, from the decision on
+	Transfer batch.Duration // of the input, from the decision
 
-	// At is the instant, on the mapper's clock, from which Wait counts: when the
-	// state was taken that the site planned with. For a site whose durations
-	// count from its answer it is the instant at which the answer came, and Age
-	// how old the state was then.
+	// At is the instant, on the mapper's clock, from which Wait counts: when the site's state
+	// was taken. If the durations of a site count from its answer, At is when the answer
+	// arrived, and Age how old the state was then.
 	At  batch.Time
 	Age batch.Duration
 
-	Wait     batch.Duration // from At to the start; Forever: it cannot run there
-	Run      batch.Duration // from the start to the end that is expected
+	Wait     batch.Duration // from At to the start; Forever if it cannot run there
+	Run      batch.Duration // expected runtime
 	Width    int32
 	Walltime batch.Duration
 	Kind     batch.Kind
 	P        float64 // of Probable
 
-	Record *Record // of the site's estimates; nil: it is not to be corrected
+	Record *Record // of the site's estimates; nil for no correction
 }
 
-// Candidate is one site in a Decision. Durations count from the decision. Of a
-// missing one only Site, Missing, Transfer and Answer mean anything.
+// Candidate is one site in a Decision. Durations count from the decision. A missing
+// candidate has only Site, Missing, Transfer and Answer.
 type Candidate struct {
 	Site       string
 	Missing    Missing
@@ -67,27 +65,27 @@ type Candidate struct {
 	Wait       batch.Duration // to the start, which is not before the end of the transfer
 	Run        batch.Duration
 	Completion batch.Duration // Wait + Run
-	Margin     batch.Duration // how much later than at the chosen site
+	Margin     batch.Duration // Completion minus that of the chosen site
 	Age        batch.Duration // how old the site's state was
 	Width      int32
 	Walltime   batch.Duration
 	Kind       batch.Kind
 	P          float64
-	Correction batch.Duration // of Completion, which has it
+	Correction batch.Duration // of Completion, which includes it
 	Answer     int32          // index among the answers
 }
 
-// Decision is where a request goes and why.
+// Decision is where a request goes, and why.
 type Decision struct {
 	At batch.Time
-	// Ranked is how many of the Candidates have an estimate; the first of them
-	// is chosen. 0: nobody can run it.
+	// Ranked is how many Candidates have an estimate. The first one is chosen. 0 means that no
+	// site can run the request.
 	Ranked int
-	// Candidates are the ranked ones, best first, then the missing ones by name.
+	// Candidates has the ranked ones, best first, then the missing ones by name.
 	Candidates []Candidate
 }
 
-// Chosen returns the best candidate; false if nobody can run the request.
+// Chosen returns the best candidate; false if no site can run the request.
 func (d *Decision) Chosen() (Candidate, bool) {
 	if d.Ranked == 0 {
 		return Candidate{}, false
@@ -95,12 +93,11 @@ func (d *Decision) Chosen() (Candidate, bool) {
 	return d.Candidates[0], true
 }
 
-// Choose ranks the answers by completion time, equal ones by the names of the
-// sites, and writes the decision of the instant now into out, whose memory it
-// uses again. Answers are not changed. It is a function of now and the set of
-// answers: the order in which they came does not matter.
+// Choose ranks the answers by completion time, ties by name of the site, and writes the
+// decision as of now into out, whose memory it reuses. It does not change answers. The
+// result depends only on now and the set of answers, not on their order.
 //
-// A start that has passed while other answers were awaited is a start at now.
+// A start that passed while the driver waited for other answers counts as now.
 func Choose(now batch.Time, answers []Answer, out *Decision) {
 	out.At = now
 	out.Ranked = 0
@@ -120,7 +117,7 @@ func Choose(now batch.Time, answers []Answer, out *Decision) {
 	}
 }
 
-// weigh returns the candidate of an answer that is some time old.
+// weigh returns the candidate of an answer, corrected by the answer's age.
 func weigh(now batch.Time, a *Answer) Candidate {
 	c := Candidate{Site: a.Site, Missing: a.Missing, Transfer: a.Transfer}
 	if c.Missing == Answered && (a.Wait == batch.Forever || a.Transfer == batch.Forever) {
@@ -141,12 +138,55 @@ func weigh(now batch.Time, a *Answer) Candidate {
 	return c
 }
 
-// better orders candidates: with an estimate before without, earlier completion
-// before later, then by name.
+// better orders candidates: those with an estimate first, then by completion, then by
+// name.
 func better(a, b Candidate) int {
 	return cmp.Or(
 		cmp.Compare(min(a.Missing, 1), min(b.Missing, 1)),
 		cmp.Compare(a.Completion, b.Completion),
 		strings.Compare(a.Site, b.Site),
 	)
+}
+
+// Record is the accuracy of a site's earlier estimates for a service. It has medians,
+// because a few jobs that waited for days say little about the next one.
+type Record struct {
+	Jobs  int
+	Start batch.Duration // actual minus estimated start
+	Run   batch.Share    // actual over estimated runtime
+}
+
+// enoughRecord is the number of jobs from which a record counts.
+const enoughRecord = 10
+
+// The range of a runtime correction: a factor beyond it comes from different jobs.
+const (
+	leastRun = batch.One / 16
+	mostRun  = 16 * batch.One
+)
+
+// correct corrects a candidate by the record. A start never becomes earlier than now, or
+// than the end of the transfer.
+func (r *Record) correct(c *Candidate) {
+	if r.Jobs < enoughRecord {
+		return
+	}
+	before := c.Completion
+	if r.Start > 0 {
+		c.Wait = plus(c.Wait, r.Start)
+	} else {
+		c.Wait = max(c.Wait+r.Start, c.Transfer, 0)
+	}
+	c.Run = scale(c.Run, min(max(r.Run, leastRun), mostRun))
+	c.Completion = plus(c.Wait, c.Run)
+	c.Correction = c.Completion - before
+}
+
+// scale returns d times share, d not negative, to 2^-20 of it.
+func scale(d batch.Duration, share batch.Share) batch.Duration {
+	whole, rest := d/batch.Duration(batch.One), d%batch.Duration(batch.One)
+	if whole >= batch.Forever/batch.Duration(mostRun) {
+		return d
+	}
+	return whole*batch.Duration(share) + rest*batch.Duration(share)/batch.Duration(batch.One)
 }

@@ -1,30 +1,27 @@
-// Package mapping is the agent's core: what it knows of the sites, and which one
-// a request is mapped to. It has no clock, no I/O and no goroutine; the agent
-// and the simulator drive the same code.
+// Package mapping is the agent's core: what the agent knows about sites, and which site a
+// request is mapped to. It has no clock, no I/O and no goroutine. The agent and the
+// simulator drive the same code.
 //
-// A request goes to the site that would finish it first (MCT, minimum
-// completion time: Maheswaran et al. 1999; Caniou et al. 2010, step 5 of the
-// submission in figure 1). A job starts when its site has room for it, but not
-// before its input is there:
+// A request goes to the site that would complete it first (MCT, minimum completion time:
+// Maheswaran et al. 1999; Caniou et al. 2010, step 5 of the submission in figure 1). A job
+// starts when its site has free processors, but not before its input has arrived:
 //
 //	decision      transfer ends        start                 completion
 //	   │────── transfer ──▶│             │                        │
 //	   │──────────── wait ──────────────▶│───────── run ─────────▶│
 //
-// so that completion = max(transfer, wait) + run. The driver asks each site for
-// a start that is not before the end of the transfer; a site whose answer does
-// not care is corrected by the max.
+// so completion = max(transfer, wait) + run. The driver asks each site for a start after
+// the end of the transfer. The max corrects a site that ignores this.
 //
-// One choice is: Candidates of the service, Transfer to each, the answers of
-// all (the driver's business), Choose. The Decision keeps every candidate, the
-// missing ones too, and is the record that goes with the job.
+// The steps of a choice are: Candidates of the service, Transfer to each, the sites'
+// answers (from the driver), Choose. The Decision has every candidate, including the
+// missing ones, and is the record that the job keeps.
 //
-// Beside the choice the core keeps what an agent has heard of jobs (Jobs), so
-// that those of a site that falls silent are unknown and not lost. It says where
-// a job is when several sites claim it (Locate): the claim with the highest
-// epoch wins, and within one epoch the order of the steps of a move. It makes one
-// list of what both sites of each move tell (MergeMoves), and says which jobs of
-// a draining site are to leave now (Drain).
+// The core also remembers jobs (Jobs), so that the jobs of a site that stops answering are
+// unknown and not lost. It decides where a job is if several sites claim it (Locate): the
+// claim with the highest epoch wins, and within one epoch the order of the steps of a move
+// decides. It merges what both sites of each move report (MergeMoves), and decides which
+// jobs of a draining site leave now (Drain).
 //
 //	sites ── digests ──▶ Jobs ──┬── claims of silent sites ──▶ Locate ──▶ where a job is
 //	                            └── who waits, what moves ───▶ Drain ───▶ whom to move

@@ -4,31 +4,31 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Outcome is what became of the attempt to move a job.
+// Outcome is the result of an attempt to move a job.
 type Outcome uint8
 
 // The outcomes.
 const (
 	Ordered   Outcome = iota // the move has begun
-	Overtaken                // the job is not what it was: somebody else was quicker
-	NoSite                   // no other site would take it, or the order failed
-	Immovable                // the server says that this job is not moved at all
+	Overtaken                // the job has changed: another agent or its start was faster
+	NoSite                   // no other site takes it, or the order failed
+	Immovable                // its server never moves this job
 )
 
-// DrainLimits say how eagerly jobs leave.
+// DrainLimits bound the moves of a drain.
 type DrainLimits struct {
 	AtOnce  int            // moves under way from one site
-	Retry   batch.Duration // until a job is tried again; doubled from failure to failure
-	Longest batch.Duration // the longest such pause
+	Retry   batch.Duration // pause after a failure; doubles with each failure
+	Longest batch.Duration // longest pause
 }
 
-// seenWithin is how soon the site should tell of a move that it has begun. Later
-// the job counts as one that still waits.
+// seenWithin is how soon a site should report a move that has begun. After that the job
+// counts as waiting again.
 const seenWithin = 30 * batch.Second
 
-// Drain decides which jobs leave sites that drain: those that wait, first come
-// first, AtOnce at a time. What others move counts too, so that any number of
-// agents may drain one site. Make one with NewDrain.
+// Drain decides which jobs leave draining sites: waiting jobs in order of submission,
+// AtOnce at a time. Moves that other agents order count too, so any number of agents can
+// drain one site. Make one with NewDrain.
 type Drain struct {
 	limits DrainLimits
 	sites  map[string]*drainedSite
@@ -44,35 +44,35 @@ type try struct {
 	epoch   uint32 // at which the job was seen waiting
 	service string
 	stage   stage
-	until   batch.Time     // of paused and ordered
+	until   batch.Time     // end of paused and ordered
 	pause   batch.Duration // the last one
 }
 
 type stage uint8
 
 const (
-	paused  stage = iota // not before until
-	asking               // the driver is at it
-	ordered              // begun, and not seen in the site's own words before until
+	paused  stage = iota // wait until
+	asking               // the driver is moving it
+	ordered              // ordered, but not yet reported by the site; expires at until
 )
 
-// service counts failures in a row: where one job of a service finds no place
-// the next may not either, and asking for each of many would be a storm.
+// service counts consecutive failures: if one job of a service finds no site, the next
+// will probably not either, and asking for each of many would flood the sites.
 type service struct {
 	failures int
 	until    batch.Time
 }
 
-// NewDrain returns a Drain that has tried nothing.
+// NewDrain returns a Drain without attempts.
 func NewDrain(limits DrainLimits) *Drain {
 	return &Drain{limits: limits, sites: make(map[string]*drainedSite)}
 }
 
-// Stop forgets what was tried at a site that does not drain any more.
+// Stop forgets the attempts at a site that no longer drains.
 func (d *Drain) Stop(site string) { delete(d.sites, site) }
 
-// Next appends the IDs of the jobs of a draining site that are to be moved now.
-// For each of them the driver calls Done.
+// Next appends the IDs of the jobs of a draining site to move now. The driver must call
+// Done for each.
 func (d *Drain) Next(now batch.Time, site string, jobs *Jobs, dst []string) []string {
 	s := d.sites[site]
 	if s == nil {
@@ -109,9 +109,8 @@ func (d *Drain) Next(now batch.Time, site string, jobs *Jobs, dst []string) []st
 	return dst
 }
 
-// settle compares the tries with what the site says, and returns how many are
-// under way that it has not told yet. Each try is settled by itself, so that
-// their order does not matter.
+// settle compares the attempts with what the site reports, and returns how many are under
+// way and not yet reported. Attempts are independent, so their order does not matter.
 func (s *drainedSite) settle(now batch.Time, site string, jobs *Jobs, limits *DrainLimits) (underWay int) {
 	for id, t := range s.tries {
 		job, there := jobs.Get(site, id)
@@ -121,7 +120,7 @@ func (s *drainedSite) settle(now batch.Time, site string, jobs *Jobs, limits *Dr
 		case t.stage == asking:
 			underWay++
 		case t.stage == paused, job.State != Waiting:
-		case job.Epoch > t.epoch: // begun, and aborted
+		case job.Epoch > t.epoch: // begun and aborted
 			t.wait(now, limits)
 		case now < t.until:
 			underWay++
@@ -132,18 +131,18 @@ func (s *drainedSite) settle(now batch.Time, site string, jobs *Jobs, limits *Dr
 	return underWay
 }
 
-// wait begins the pause after a failure.
+// wait starts the pause after a failure.
 func (t *try) wait(now batch.Time, limits *DrainLimits) {
 	t.stage = paused
 	t.pause = min(max(2*t.pause, limits.Retry), limits.Longest)
 	t.until = now.Add(t.pause)
 }
 
-// Done takes in what became of an attempt that Next has asked for.
+// Done records the outcome of an attempt that Next returned.
 func (d *Drain) Done(now batch.Time, site, id string, outcome Outcome) {
 	s := d.sites[site]
 	if s == nil || s.tries[id] == nil {
-		return // the site does not drain any more
+		return // the site no longer drains
 	}
 	t := s.tries[id]
 	v := s.services[t.service]

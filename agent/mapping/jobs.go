@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Digest is what an agent remembers of a job at a site.
+// Digest is what an agent remembers about a job at a site.
 type Digest struct {
 	ID        string
 	State     State
@@ -19,39 +19,39 @@ type Digest struct {
 	Owner     string
 	Shape     batch.Shape
 	Submitted int64  // microseconds since 1970 on the server's clock
-	Started   int64  // likewise; 0: not yet
-	To        string // of Gone: the site it went to
+	Started   int64  // as Submitted; 0: not yet
+	To        string // Gone only: the site that it went to
 }
 
-// JobsLimits bound what is remembered.
+// JobsLimits bound an agent's memory of jobs.
 type JobsLimits struct {
 	Active  int            // jobs that are at a site
-	Gone    int            // jobs that have gone from a site
+	Gone    int            // jobs that have left a site
 	GoneFor batch.Duration // how long those are remembered
 }
 
-// Jobs is an agent's memory of jobs: for each site the last word about every
-// job that has not ended there. It is what can still be said of a site that does
-// not answer. Make one with NewJobs.
+// Jobs is an agent's memory of jobs: for each site, the last report about every job that
+// has not ended there. It stands in for a site that does not answer. Make one with
+// NewJobs.
 type Jobs struct {
 	limits JobsLimits
 	sites  map[string]*siteJobs
 	active int
-	gone   []goneJob // the oldest first; those that came back are stale
-	left   int       // of gone, how many are not stale
+	gone   []goneJob // oldest first; entries of jobs that came back are stale
+	left   int       // entries of gone that are not stale
 }
 
-// siteJobs is what one site has said.
+// siteJobs is what one site has reported.
 type siteJobs struct {
 	byID   map[string]*known
-	order  *btree.BTreeG[*known] // those that are not gone, in order of submission
-	moving int                   // of them, those with a move under way
-	stream uint32                // counts the times that the site began to tell all
+	order  *btree.BTreeG[*known] // jobs that are not gone, in order of submission
+	moving int                   // jobs in order with a move under way
+	stream uint32                // counts the watches of the site
 }
 
 type known struct {
 	Digest
-	stream uint32 // that told it last
+	stream uint32 // watch that last reported it
 }
 
 type goneJob struct {
@@ -69,7 +69,7 @@ func submittedBefore(a, b *known) bool {
 	return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), strings.Compare(a.ID, b.ID)) < 0
 }
 
-// Begin notes that a site begins to tell all its jobs.
+// Begin starts a watch: the site will report all its jobs.
 func (j *Jobs) Begin(site string) {
 	s := j.sites[site]
 	if s == nil {
@@ -79,8 +79,8 @@ func (j *Jobs) Begin(site string) {
 	s.stream++
 }
 
-// Synced notes that the site has told all its jobs since Begin: what it has not
-// told has ended.
+// Synced records that the site has reported all its jobs since Begin: the others have
+// ended.
 func (j *Jobs) Synced(site string) {
 	s := j.sites[site]
 	var ended []*known
@@ -95,14 +95,14 @@ func (j *Jobs) Synced(site string) {
 	}
 }
 
-// Put takes in what a site says about a job after Begin. It returns false when
-// there is no room for one more; the job is then not remembered.
+// Put stores a site's report about a job, after Begin. It returns false if the memory is
+// full; the job is then not remembered.
 func (j *Jobs) Put(now batch.Time, site string, d Digest) bool {
 	s := j.sites[site]
 	j.expire(now)
 	if k := s.byID[d.ID]; k != nil {
 		if k.State == Gone && d.State == Gone && k.Epoch == d.Epoch {
-			return true // told again
+			return true // reported again
 		}
 		j.drop(s, k)
 	}
@@ -144,7 +144,8 @@ func (j *Jobs) drop(s *siteJobs, k *known) {
 	}
 }
 
-// expire forgets what has been gone for long, and the oldest of too many.
+// expire forgets jobs that have been gone too long, and the oldest ones if there are too
+// many.
 func (j *Jobs) expire(now batch.Time) {
 	for len(j.gone) > 0 {
 		g := j.gone[0]
@@ -163,7 +164,7 @@ func (j *Jobs) expire(now batch.Time) {
 	}
 }
 
-// Forget drops all that a site has said.
+// Forget drops everything that a site has reported.
 func (j *Jobs) Forget(site string) {
 	s := j.sites[site]
 	if s == nil {
@@ -174,7 +175,7 @@ func (j *Jobs) Forget(site string) {
 	delete(j.sites, site)
 }
 
-// Get returns what the site last said of a job.
+// Get returns the site's last report about a job.
 func (j *Jobs) Get(site, id string) (Digest, bool) {
 	if s := j.sites[site]; s != nil {
 		if k := s.byID[id]; k != nil {
@@ -184,7 +185,7 @@ func (j *Jobs) Get(site, id string) (Digest, bool) {
 	return Digest{}, false
 }
 
-// Waits says whether some site has a job that has not started, as far as is known.
+// Waits reports whether, as far as is known, some site has the job and it has not started.
 func (j *Jobs) Waits(id string) bool {
 	for _, s := range j.sites {
 		if k := s.byID[id]; k != nil && k.State != Gone && k.Started == 0 {
@@ -194,7 +195,7 @@ func (j *Jobs) Waits(id string) bool {
 	return false
 }
 
-// Active returns how many jobs a site has that have neither ended nor gone.
+// Active returns the number of jobs of a site that have neither ended nor gone.
 func (j *Jobs) Active(site string) int {
 	if s := j.sites[site]; s != nil {
 		return s.order.Len()
@@ -202,18 +203,18 @@ func (j *Jobs) Active(site string) int {
 	return 0
 }
 
-// Len returns how many jobs are remembered: those at a site, and those gone.
+// Len returns the number of remembered jobs: those at sites, and those gone.
 func (j *Jobs) Len() (active, gone int) { return j.active, j.left }
 
-// Cursor is a place in the order of a site's jobs, which is that of their
-// submission. The zero Cursor is before all.
+// Cursor is a position in the list of a site's jobs in order of submission. The zero
+// Cursor is before all jobs.
 type Cursor struct {
 	Submitted int64
 	ID        string
 }
 
-// After calls yield for the jobs of a site that have neither ended nor gone and
-// come after the cursor, in their order, until it returns false.
+// After calls yield for the jobs of a site after the cursor that have neither ended nor
+// gone, in order, until yield returns false.
 func (j *Jobs) After(site string, at Cursor, yield func(*Digest) bool) {
 	s := j.sites[site]
 	if s == nil {
@@ -228,7 +229,7 @@ func (j *Jobs) After(site string, at Cursor, yield func(*Digest) bool) {
 	})
 }
 
-// movesUnderWay returns how many jobs of a site are on their way to another.
+// movesUnderWay returns how many jobs of a site are moving to another.
 func (j *Jobs) movesUnderWay(site string) int {
 	if s := j.sites[site]; s != nil {
 		return s.moving
@@ -238,6 +239,5 @@ func (j *Jobs) movesUnderWay(site string) int {
 
 func isMoving(s State) bool { return s == Moving || s == Yielding }
 
-// shared returns an equal string that others share: a million jobs have few
-// services and owners.
+// shared returns an equal, interned string: a million jobs have few services and owners.
 func shared(s string) string { return unique.Make(s).Value() }

@@ -103,7 +103,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("gone ones: %s, want the last two", got)
 	}
 	for range 100 {
-		j.Put(batch.Time(3*s), "lyon", Digest{ID: "x", State: Gone, Epoch: 1}) // told again: no news
+		j.Put(batch.Time(3*s), "lyon", Digest{ID: "x", State: Gone, Epoch: 1}) // reported again: no news
 	}
 	if len(j.gone) > 3 {
 		t.Errorf("%d notes of what has gone, for two jobs", len(j.gone))

@@ -57,7 +57,7 @@ func TestPagesOfMovesFitTogetherWhileMovesAreAddedAndSettled(t *testing.T) {
 			before = append(before, name(m))
 		}
 		size := rapid.IntRange(1, 5).Draw(t, "page")
-		var at *MovePlace
+		var at *MovePosition
 		for {
 			page := MergeMoves(slices.Clone(told))
 			if at != nil {

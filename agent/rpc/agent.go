@@ -19,7 +19,7 @@ type Agent interface {
 	FindJob(ctx context.Context, id string) (Target, Job, error)
 	ListJobs(ctx context.Context, filter string, size int, from JobsPosition) (*JobsPage, error)
 	MoveJob(ctx context.Context, id, to string, minGain *batch.Duration, reason string) (Job, Target, error)
-	ListMoves(ctx context.Context, filter string, size int, after *mapping.MovePlace) (*MovesPage, error)
+	ListMoves(ctx context.Context, filter string, size int, after *mapping.MovePosition) (*MovesPage, error)
 	Reallocate(ctx context.Context, o RoundOptions) (*Round, error)
 
 	ListSites(ctx context.Context, filter string, size int, from string, accuracy bool) (sites []Site, next string, err error)
@@ -73,7 +73,7 @@ type JobsPage struct {
 type MovesPage struct {
 	Moves   []Move
 	Missing []Absent
-	Next    *mapping.MovePlace // nil for the last page
+	Next    *mapping.MovePosition // nil for the last page
 }
 
 // RoundOptions are what a client wants of a round of reallocation. Empty and nil

@@ -140,7 +140,7 @@ func (h handler) MoveJob(ctx context.Context, req *droverv1.AgentServiceMoveJobR
 
 // ListMoves lists the moves of all sites, the latest first.
 func (h handler) ListMoves(ctx context.Context, req *droverv1.AgentServiceListMovesRequest) (*droverv1.AgentServiceListMovesResponse, error) {
-	var after *mapping.MovePlace
+	var after *mapping.MovePosition
 	size, err := page(req, &after)
 	if err != nil {
 		return nil, err
