@@ -33,7 +33,7 @@ func TestThePythonClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, module := range []string{"session", "wrong", "lost", "client", "files", "arrays", "data"} {
+	for _, module := range []string{"submission", "wrong", "lost", "client", "files", "arrays", "data"} {
 		t.Run(module, func(t *testing.T) {
 			t.Parallel()
 			// Warnings are about what is left open.

@@ -34,10 +34,6 @@ _SILENT = {"unavailable", "deadline_exceeded", "canceled", "internal", "unknown"
 _CODES = {400: "internal", 401: "unauthenticated", 403: "permission_denied", 404: "unimplemented", 415: "unimplemented"}
 
 
-class NoPlain(Exception):
-    """A server that gives and takes files by calls alone."""
-
-
 class Call:
     """One call under way, and what is known of it."""
 
@@ -88,7 +84,7 @@ class Call:
         """Returns the beginning of a stream, or raises the error that came in its place."""
         res = c.getresponse()
         if res.status != 200:
-            raise self._refused(res.status, res.read(LARGEST_READ))
+            raise self.refused(res.status, res.read(LARGEST_READ))
         if not res.headers.get_content_type().startswith("application/connect+"):
             raise self._stranger(f"it answers with {res.headers.get_content_type()}")
         return res
@@ -108,7 +104,7 @@ class Call:
                 raise ValueError(f"an answer of more than {LARGEST_READ} bytes")
         self.keep(res)
         if res.status != 200:
-            raise self._refused(res.status, bytes(data))
+            raise self.refused(res.status, bytes(data))
         if res.headers.get_content_type() != "application/json":
             raise self._stranger(f"it answers with {res.headers.get_content_type()}")
         return _object(bytes(data))
@@ -154,7 +150,7 @@ class Call:
     def _stranger(self, why: str) -> GridError:
         return GridError("unreachable", f"{self.url} is no Drover {self.who}: {why}", hint="check the URL")
 
-    def _refused(self, status: int, body: bytes) -> GridError:
+    def refused(self, status: int, body: bytes) -> GridError:
         try:
             return self._error(_object(body))
         except (ValueError, KeyError, TypeError):
@@ -169,7 +165,7 @@ class Call:
             texts = {name: str(d.get(name, "")) for name in ("field", "accepted", "hint")}
             return GridError(reason, str(d.get("message", "")), retryable=retryable, kind=_kind(reason, retryable), **texts)
         except (ValueError, KeyError, TypeError):
-            return self._refused(status, body)
+            return self.refused(status, body)
 
     def _error(self, error: dict[str, Any]) -> GridError:
         code, message = error["code"], error.get("message", "")

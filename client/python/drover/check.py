@@ -35,22 +35,22 @@ def text(field: str, value: Any, accepted: str = "a str") -> str:
     return value
 
 
-def whole(field: str, value: Any, least: int, most: Optional[int] = None, accepted: str = "") -> int:
-    """An int in a range; a bool is none."""
-    accepted = accepted or (f"{least} or more" if most is None else f"{least}..{most}")
+def whole(field: str, value: Any, least: Optional[int] = None, accepted: str = "") -> int:
+    """An int, which a bool is not."""
+    accepted = accepted or ("" if least is None else f"{least} or more")
     if isinstance(value, bool) or not isinstance(value, int):
-        raise wrong(field, value, "an int, " + accepted)
-    if value < least or most is not None and value > most:
+        raise wrong(field, value, "an int" + (", " + accepted if accepted else ""))
+    if least is not None and value < least:
         raise GridError("out-of-range", str(value), field=field, accepted=accepted)
     return value
 
 
-def number(field: str, value: Any, least: float = 0.0) -> float:
+def number(field: str, value: Any, least: float = -math.inf) -> float:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise wrong(field, value, "a number")
     if not finite(value) or value < least:
-        raise GridError("out-of-range", f"{value:.70}" if isinstance(value, float) else "an int", field=field, accepted=f"{least:g} or more")
+        raise GridError("out-of-range", f"{value:.70}" if isinstance(value, float) else "an int", field=field, accepted="a finite number" if least == -math.inf else f"{least:g} or more")
     return value
 
 
@@ -70,7 +70,7 @@ def timeout(value: Any) -> Optional[float]:
     """How long somebody waits; None for ever."""
     if value is None or value == math.inf:
         return None
-    limit = number("timeout", value, -math.inf)
+    limit = number("timeout", value)
     return None if limit > _EVER else limit
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
 import time
@@ -11,7 +10,6 @@ from typing import Any, Optional, TypeVar, Union
 
 from . import check, npy
 from .arrays import Gathering, Matrix, Vector, block_of
-from .call import SERVER, NoPlain
 from .data import Data, data_in, handle_of, mode_out
 from .driver import Driver
 from .errors import DroverError, GridError, Kind
@@ -19,7 +17,7 @@ from .files import header, replaced
 from .grid import Raw
 from .ids import is_id, new_id
 from .scope import Scope
-from .session import Inquiry, Target, Verb
+from .pursuit import Inquiry, Target, Verb
 from .supply import copy
 from .values import Content
 
@@ -162,11 +160,7 @@ class Depot(Driver):
         return found[0][0]
 
     def _data(self, url: str, id: str, offset: int) -> Iterator[bytes]:
-        try:
-            yield from self._wire.fetch(url, f"/v1/data/{id}", offset, Scope())
-        except NoPlain:
-            for piece in self._wire.stream(url, SERVER, "DownloadData", {"id": id, "offset": str(offset)}, Scope()):
-                yield base64.b64decode(piece.get("data", ""))
+        return self._wire.fetch(url, f"/v1/data/{id}", offset, Scope())
 
     def _depots(self, site: str, size: int) -> list[Target]:
         """Where to put data, in the order in which to try."""

@@ -1,19 +1,18 @@
-"""What a client does for the state machines in drover.session and drover.submission."""
+"""What a client does for the state machines in drover.pursuit and drover.submission."""
 
 from __future__ import annotations
 
-import base64
 import time
 import urllib.parse
 from collections.abc import Callable, Iterator
 from typing import Any, Optional, TypeVar
 
-from .call import AGENT, SERVER, NoPlain
+from .call import AGENT, SERVER
 from .errors import DroverError, GridError, Kind
 from .job import Job, Moved
 from .rpc import Wire
 from .scope import Scope
-from .session import Action, Inquiry, Pursuit, Target, Verb
+from .pursuit import Action, Inquiry, Pursuit, Target, Verb
 from .submission import Submission
 from .supply import supply
 from .values import Content
@@ -114,13 +113,8 @@ class Driver:
 
     def _output(self, url: str, id: str, argument: str, offset: int) -> Iterator[bytes]:
         """A file that a job has written, from an offset on."""
-        try:
-            path = f"/v1/jobs/{id}/outputs/{urllib.parse.quote(argument, safe='')}"
-            yield from self._wire.fetch(url, path, offset, Scope())
-        except NoPlain:
-            message = {"jobId": id, "argument": argument, "offset": str(offset)}
-            for piece in self._wire.stream(url, SERVER, "Download", message, Scope()):
-                yield base64.b64decode(piece.get("data", ""))
+        path = f"/v1/jobs/{id}/outputs/{urllib.parse.quote(argument, safe='')}"
+        return self._wire.fetch(url, path, offset, Scope())
 
     def _bring(self, url: str, f: Content, scope: Scope) -> None:
         """Has content reach a server: what is there is not sent, and a connection that
@@ -128,11 +122,7 @@ class Driver:
         most, since = -1, time.monotonic()
         broken: Optional[GridError] = None
         while True:
-            known = self._wire.arrived(url, f.sha256, f.size, scope, self.call_timeout)
-            if known is None:
-                self._wire.upload(url, SERVER, "Upload", _pieces(f), scope)
-                return
-            complete, have = known
+            complete, have = self._wire.arrived(url, f.sha256, f.size, scope, self.call_timeout)
             if complete:
                 return
             if broken is not None and have <= most and not (
@@ -230,14 +220,6 @@ class Driver:
 
     def _answered(self, agent: str) -> None:
         self._first = self.agents.index(agent)
-
-
-def _pieces(f: Content) -> Iterator[dict[str, Any]]:
-    """The messages of an upload."""
-    about: dict[str, Any] = {"sha256": f.sha256, "sizeBytes": str(f.size)}
-    for piece in f.pieces():
-        yield {**about, "data": base64.b64encode(piece).decode()}
-        about = {}
 
 
 def _the_error(a: Action) -> BaseException:

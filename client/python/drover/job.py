@@ -18,7 +18,7 @@ from .errors import GridError, Kind, PatienceError
 from .files import header, replaced
 from .grid import Decision, Outcome, Written, decision_in, outcome_in, written_in
 from .scope import Scope
-from .session import Target
+from .pursuit import Target
 from .values import instant_in, seconds_in, word
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import check
 from .data import keep_out
-from .errors import GridError
 from .ids import job_id_of
 from .values import Seconds, instant_out, seconds_out
 
@@ -80,8 +79,8 @@ class Options:
         return m
 
     def _check(self) -> None:
-        """Refuses what is of another type."""
-        check.whole("request.memory_bytes", self.memory, 0)
+        """Refuses values of another type. The server checks their ranges."""
+        check.whole("request.memory_bytes", self.memory)
         check.number("request.cpu", self.cpu)
         for field, value in (("into", self.into), ("input_site", self.input_site), ("site", self.site)):
             check.text("request." + field, value)
@@ -95,11 +94,11 @@ class Options:
             check.text("request.labels", key)
             check.text(f"request.labels.{key}", value)
         for name, copies in check.pairs("request.licenses", self.licenses, "copies by the names of licenses").items():
-            check.whole(f"request.licenses.{check.text('request.licenses', name)}", copies, 1)
+            check.whole(f"request.licenses.{check.text('request.licenses', name)}", copies)
         for shape in check.items("request.shapes", self.shapes, "pairs of a width and a walltime"):
             if not isinstance(shape, (tuple, list)) or len(shape) != 2:
                 raise check.wrong("request.shapes", shape, "pairs of a width and a walltime")
-            check.whole("request.shapes", shape[0], 1)
+            check.whole("request.shapes", shape[0])
 
 
 def order_out(o: Options) -> dict[str, Any]:
@@ -110,10 +109,8 @@ def order_out(o: Options) -> dict[str, Any]:
             after[job_id_of("request.after", job)] = "DEPENDENCY_CONDITION_" + condition
     codes = check.items("request.retry_on", o.retry_on, "exit codes")
     for code in codes:
-        check.whole("request.retry_on", code, 1, 255)
-    if codes and not check.whole("request.retries", o.retries, 0, 100):
-        raise GridError("bad-value", "exit codes without retries", field="request.retry_on", accepted="none without retries")
+        check.whole("request.retry_on", code)
     return {
         "after": [{"jobId": id, "condition": c} for id, c in after.items()], "site": o.site,
-        "retries": check.whole("request.retries", o.retries, 0, 100), "retryOn": codes,
+        "retries": check.whole("request.retries", o.retries), "retryOn": codes,
     }

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any, Optional
 
-from .call import END, LARGEST_READ, SERVER, Call, NoPlain, encode
+from .call import END, LARGEST_READ, SERVER, Call, encode
 from .scope import Scope
 
 _IDLE = 60.0  # a connection that was not used for so long is not used again, seconds
@@ -80,35 +80,8 @@ class Wire:
             call.ended(data)
             call.keep(res)
 
-    def upload(
-        self, url: str, service: str, method: str, messages: Iterable[dict[str, Any]], scope: Scope
-    ) -> dict[str, Any]:
-        """Makes a call that sends a stream of messages and is answered by one."""
-        scope.check()
-        call = Call(self, url, service, method)
-        with call.open(scope, scope.remaining(), None) as c:
-            pieces = (struct.pack(">BI", 0, len(body)) + body for body in map(encode, messages))
-            try:
-                c.request("POST", call.path, pieces, _CHUNKED, encode_chunked=True)
-            except OSError as e:
-                # A server that refuses says why and reads no further.
-                try:
-                    res = call.response(c)
-                except (OSError, http.client.HTTPException):
-                    raise e from None
-            else:
-                res = call.response(c)
-            flags, data = call.envelope(res)
-            if not flags & END:
-                call.ended(call.envelope(res)[1])
-                call.keep(res)
-                return data
-            call.ended(data)
-            raise call.silent("an answer without a message")
-
-    def arrived(self, url: str, sha256: str, size: int, scope: Scope, timeout: float) -> Optional[tuple[bool, int]]:
-        """Whether a server has some content, and how many bytes of its beginning; None
-        when it cannot tell."""
+    def arrived(self, url: str, sha256: str, size: int, scope: Scope, timeout: float) -> tuple[bool, int]:
+        """Whether a server has all of some content, and how many bytes of its beginning."""
         scope.check()
         call = Call(self, url, SERVER, "")
         limit = scope.least(timeout) or 0.001
@@ -120,7 +93,9 @@ class Wire:
             if res.status == 200:
                 return True, size
             offset = res.headers.get("Upload-Offset")
-            return (False, min(int(offset), size)) if res.status == 404 and offset else None
+            if res.status != 404 or not offset:
+                raise call.refused(res.status, b"")
+            return False, min(int(offset), size)
 
     def send(self, url: str, sha256: str, size: int, offset: int, pieces: Iterable[bytes], scope: Scope) -> None:
         """Sends content from an offset on."""
@@ -146,8 +121,7 @@ class Wire:
                 raise call.plainly(res.status, answer)
 
     def fetch(self, url: str, path: str, offset: int, scope: Scope) -> Iterator[bytes]:
-        """A file of a server from an offset on, in pieces; NoPlain when it has no such
-        paths."""
+        """A file of a server from an offset on, in pieces."""
         scope.check()
         call = Call(self, url, SERVER, "")
         with call.open(scope, scope.remaining(), None) as c:
@@ -157,8 +131,6 @@ class Wire:
                 return  # there is no more of it
             if res.status != (206 if offset else 200):
                 answer = res.read(LARGEST_READ)
-                if res.headers.get_content_type() != "application/json" and res.status in (404, 405, 501):
-                    raise NoPlain
                 raise call.plainly(res.status, answer)
             left = int(res.headers["Content-Length"])
             while left:
@@ -192,4 +164,3 @@ class Wire:
 
 
 _STREAM = {"Content-Type": "application/connect+json", "Connect-Protocol-Version": "1"}
-_CHUNKED = {**_STREAM, "Transfer-Encoding": "chunked"}

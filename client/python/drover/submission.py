@@ -1,4 +1,4 @@
-"""Where a request is submitted: the rules are those of :mod:`drover.session`.
+"""Where a request is submitted: the rules are those of :mod:`drover.pursuit`.
 
 A job belongs to the first server that its submission was sent to, because that
 server may have accepted it without being heard. Only after a call that provably
@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Optional
 
 from .errors import GridError, Kind, UnknownOutcome
-from .session import Action, Retry, Target, Verb, kind_of
+from .pursuit import Action, Retry, Target, Verb, kind_of
 
 _REPEATS = 2  # submissions in a row without an answer, before the job is withdrawn
 

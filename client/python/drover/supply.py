@@ -10,7 +10,7 @@ from .call import SERVER
 from .data import Data, data_in, handles_in
 from .errors import GridError, Kind
 from .scope import Scope
-from .session import Target
+from .pursuit import Target
 
 if TYPE_CHECKING:
     from .driver import Driver

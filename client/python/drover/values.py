@@ -165,8 +165,8 @@ def seconds_out(field: str, d: Seconds) -> str:
     s = d.total_seconds() if isinstance(d, datetime.timedelta) else d
     if isinstance(s, bool) or not isinstance(s, (int, float)):
         raise check.wrong(field, d, "a number of seconds, or a timedelta")
-    if not check.finite(s) or s <= 0:
-        raise GridError("out-of-range", f"{d}", field=field, accepted="above 0 seconds")
+    if not check.finite(s):
+        raise GridError("out-of-range", "not a finite number", field=field, accepted="a finite number of seconds")
     return f"{s:.9f}".rstrip("0").rstrip(".") + "s"
 
 

@@ -150,7 +150,7 @@ class Waiting(ClientTest):
         ended = future.result()
         self.assertEqual((ended.state, ended.site, ended._epoch), ("done", goes_to, 1))
         # One that knows only the first place finds it, too.
-        old = drover.Job(self.client, job.id, at=drover.session.Target(came_to, self.server(came_to)))
+        old = drover.Job(self.client, job.id, at=drover.pursuit.Target(came_to, self.server(came_to)))
         self.assertEqual(old.refresh().site, goes_to)
 
     def test_a_server_that_is_killed_comes_back_and_the_wait_goes_on(self):

@@ -43,7 +43,24 @@ class BadInput(ClientTest):
         self.refused("bad-value", "job_id", self.client.job, "last")
         self.refused("unknown-job", "job_id", self.client.job, drover.new_job_id())
 
-    def test_a_file_that_is_not_there_is_said_so(self):
+    def test_the_server_checks_the_ranges_of_options(self):
+        for options, reason, field in (
+            ({"walltime": 0}, "out-of-range", "request.walltime"),
+            ({"memory": -1}, "out-of-range", "request.memory_bytes"),
+            ({"cpu": 1.5}, "out-of-range", "request.cpu"),
+            ({"licenses": {"matlab": 0}}, "out-of-range", "request.licenses"),
+            ({"shapes": [(0, 5)]}, "out-of-range", "request.shapes"),
+            ({"retries": 101}, "out-of-range", "request.retries"),
+            ({"retries": -1}, "out-of-range", "request.retries"),
+            ({"retry_on": [1]}, "bad-value", "request.retry_on"),
+            ({"retries": 1, "retry_on": [256]}, "out-of-range", "request.retry_on"),
+        ):
+            with self.subTest(options), self.assertRaises(drover.GridError) as caught:
+                self.client.submit("sleep", drover.Options(**options), seconds=0)
+            e = caught.exception
+            self.assertEqual((e.reason, e.field.split("[")[0].split(".matlab")[0]), (reason, field), e)
+
+    def test_a_missing_file_is_a_file_error(self):
         with self.assertRaisesRegex(drover.FileError, "No such file"):
             self.client.call("copy", source=pathlib.Path("/nonexistent"))
 
@@ -79,33 +96,6 @@ class BadInput(ClientTest):
 
 
 class Files(ClientTest):
-    def test_a_client_that_vanishes_while_it_sends_leaves_nothing(self):
-        host, port = self.server("lyon").split("//")[1].split(":")
-
-        def incoming():
-            return list((self.grid.dir / "lyon").rglob("new-*"))
-
-        with socket.create_connection((host, int(port)), 5) as s:
-            s.sendall(
-                b"POST /drover.v1.ServerService/Upload HTTP/1.1\r\nHost: x\r\n"
-                b"Content-Type: application/connect+json\r\nTransfer-Encoding: chunked\r\n\r\n"
-            )
-            body = b'{"data":"' + b"QUJD" * 50_000 + b'"}'
-            piece = struct.pack(">BI", 0, len(body)) + body
-            s.sendall(b"%x\r\n%s\r\n" % (len(piece), piece))
-            s.sendall(b"%x\r\n%s" % (len(piece), piece[:1000]))
-            for _ in range(200):
-                if incoming():
-                    break
-                time.sleep(0.02)
-            self.assertEqual(len(incoming()), 1, "what is being sent is kept beside")
-        for _ in range(200):
-            if not incoming():
-                break
-            time.sleep(0.02)
-        self.assertEqual(incoming(), [])
-        self.assertEqual(self.client.call("copy", source=b"and on it goes").read("copy"), b"and on it goes")
-
     def test_an_upload_goes_on_where_another_one_broke(self):
         host, port = self.server("lyon").split("//")[1].split(":")
         content = os.urandom(1 << 20)
@@ -145,24 +135,22 @@ class Files(ClientTest):
             self.assertEqual(b"".join(self.client._output(self.server(job.site), job.id, "copy", offset)), b"0123456789"[offset:])
 
     def test_content_that_does_not_fit_its_checksum_is_refused(self):
-        for about, field in (({"sha256": "0" * 64}, "sha256"), ({"sizeBytes": "2"}, "size_bytes"), ({"sha256": "x"}, "sha256")):
+        for sha256 in ("0" * 64, "x"):
             with self.assertRaises(drover.GridError) as caught:
-                self.client._wire.upload(
-                    self.server("lyon"), "drover.v1.ServerService", "Upload", iter([{**about, "data": "QQ=="}]), Scope()
-                )
-            self.assertEqual((caught.exception.reason, caught.exception.field), ("bad-value", field))
+                self.client._wire.send(self.server("lyon"), sha256, 1, 0, iter([b"A"]), Scope())
+            self.assertEqual((caught.exception.reason, caught.exception.field), ("bad-value", "sha256"))
 
     def test_a_server_that_refuses_a_file_while_it_is_sent_is_heard(self):
         sent = 0
 
         def pieces():
             nonlocal sent
-            for i in range(400):
+            for _ in range(400):
                 sent += 1
-                yield {"sizeBytes": str(1 << 50), "data": "QUJD" * 65536} if i == 0 else {"data": "QUJD" * 65536}
+                yield b"ABC" * 65536
 
         with self.assertRaises(drover.GridError) as caught:
-            self.client._wire.upload(self.server("lyon"), "drover.v1.ServerService", "Upload", pieces(), Scope())
+            self.client._wire.send(self.server("lyon"), "0" * 64, 1 << 50, 0, pieces(), Scope())
         self.assertEqual((caught.exception.reason, caught.exception.field), ("too-large", "size_bytes"))
         self.assertLess(sent, 400)
 

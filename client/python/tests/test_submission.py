@@ -5,7 +5,7 @@ import re
 import unittest
 
 from drover.errors import GridError, HopsError, Kind, PatienceError, UnknownOutcome
-from drover.session import MAX_HOPS, Inquiry, Pursuit, Target, Verb
+from drover.pursuit import MAX_HOPS, Inquiry, Pursuit, Target, Verb
 from drover.submission import Submission
 
 GO = pathlib.Path(__file__).resolve().parents[3] / "client" / "submission"
@@ -88,7 +88,7 @@ class Scripts(unittest.TestCase):
 
             return event
 
-        self.play_all("session_test.go", 25, make)
+        self.play_all("submission_test.go", 25, make)
 
     def test_pursuits_do_what_those_of_the_go_client_do(self):
         def make(agents, patience, at):
