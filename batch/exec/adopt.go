@@ -83,7 +83,7 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 			return fmt.Errorf("allocation[%d]: node %d, the platform has %d nodes", i, place.Node, len(s.names))
 		}
 		if !s.alloc.Take(it.Allocation[i : i+1]) {
-			return fmt.Errorf("allocation[%d]: node %s has no %d processors left for it", i, s.names[place.Node], place.Processors)
+			return fmt.Errorf("allocation[%d]: node %s does not have %d free processors", i, s.names[place.Node], place.Processors)
 		}
 	}
 	// The clock may have been set back since the start.
@@ -135,7 +135,7 @@ func (s *System) Release(ctx context.Context) error {
 	if left == 0 {
 		return nil
 	}
-	return fmt.Errorf("release batch system: %d jobs still being launched: %w", left, ctx.Err())
+	return fmt.Errorf("release batch system: %d launches under way: %w", left, ctx.Err())
 }
 
 // letGo is the request to leave all programs running.

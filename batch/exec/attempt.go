@@ -171,7 +171,7 @@ func (s *System) signal(a *attempt, sig syscall.Signal) bool {
 		return false
 	}
 	if err != nil {
-		s.log.Warn("signal not delivered", "job", a.key.Job, "signal", unix.SignalName(sig), "error", err)
+		s.log.Warn("signal failed", "job", a.key.Job, "signal", unix.SignalName(sig), "error", err)
 	}
 	return true
 }
@@ -214,7 +214,7 @@ func (s *System) finish(now batch.Time, n *note) {
 	// the job, not StartFailed, which would make it try again.
 	s.apply(now, ev)
 	if n.err != nil {
-		s.log.Warn("job could not be started", "job", a.key.Job, "error", n.err)
+		s.log.Warn("launch failed", "job", a.key.Job, "error", n.err)
 	}
 	s.over(now, a, out)
 }
@@ -229,7 +229,7 @@ func (s *System) giveBack(r *run) {
 // tryAgain queues an attempt again whose launch failed because a node has left. A job with a
 // checkpoint can still continue from it.
 func (s *System) tryAgain(now batch.Time, a *attempt) {
-	s.log.Info("a node has left before the job was launched there", "job", a.key.Job)
+	s.log.Info("node has left before the launch", "job", a.key.Job)
 	s.timers.set(a, batch.Never)
 	if r := a.run; r.next != nil { // it was about to move away
 		s.alloc.Release(r.allocation)

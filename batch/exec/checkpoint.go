@@ -59,7 +59,7 @@ func (s *System) runCheckpoint(l *launchSpec, gone <-chan struct{}) error {
 		return err
 	}
 	if program.Checkpoint == nil || len(program.Checkpoint.Command) == 0 {
-		return fmt.Errorf("there is none any more")
+		return fmt.Errorf("the program has ended")
 	}
 	spec := s.spec(l, &program)
 	g, err := process.Start(process.Spec{
@@ -96,7 +96,7 @@ func (s *System) prepared(a *attempt, err error) {
 
 // breakOff kills a program that did not stop at a checkpoint in time.
 func (s *System) breakOff(a *attempt, why string) {
-	s.log.Warn("no checkpoint, killing the process group", "job", a.key.Job, "reason", why)
+	s.log.Warn("checkpoint failed, killing the process group", "job", a.key.Job, "reason", why)
 	if s.signal(a, syscall.SIGKILL) {
 		a.run.ending, a.run.why = batch.EndKilled, "it had to make place, and "+why
 	}

@@ -372,7 +372,7 @@ func (s *System) takeAgreed(now batch.Time, cmd *batch.Command) error {
 		if cmd.Promise {
 			return refuse(cmd.Key, ReasonNoRoom, "deadline: %v, which the plan cannot keep", cmd.Job.Deadline)
 		}
-		s.log.Warn("an agreement cannot be kept", "job", cmd.Key.Job, "deadline", wall(cmd.Job.Deadline))
+		s.log.Warn("agreement cannot be kept", "job", cmd.Key.Job, "deadline", wall(cmd.Job.Deadline))
 		cmd.Job.Agreed = false
 		return s.accept(cmd)
 	}

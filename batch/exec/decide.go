@@ -61,7 +61,7 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 			return fault(a, ErrNoCapacity)
 		}
 		if !again && !s.neighbours(was, a.run.allocation) {
-			return fault(a, fmt.Errorf("%w: it has no checkpoint to go on from on another host", ErrUnsupported))
+			return fault(a, fmt.Errorf("%w: it has no checkpoint to continue from on another host", ErrUnsupported))
 		}
 		if again {
 			s.start(now, a)
@@ -226,7 +226,7 @@ func (s *System) tell(a *attempt) {
 	}
 	err := sharer.SetShares(a.run.has())
 	if err != nil && !a.run.unshared {
-		s.log.Warn("shares not set", "job", a.key.Job, "error", err)
+		s.log.Warn("set shares failed", "job", a.key.Job, "error", err)
 	}
 	a.run.unshared = err != nil
 }
@@ -241,7 +241,7 @@ func (s *System) migrate(now batch.Time, a *attempt, to []batch.NodeAllocation) 
 	}
 	// One that is not launched yet may turn out to have a checkpoint.
 	if r.proc != nil && r.how == nil && !s.neighbours(r.allocation, to) {
-		return fmt.Errorf("%w: it has no checkpoint to go on from on another host", ErrUnsupported)
+		return fmt.Errorf("%w: it has no checkpoint to continue from on another host", ErrUnsupported)
 	}
 	leaves, err := s.bookMove(r.allocation, to)
 	if err != nil {
@@ -264,7 +264,7 @@ func (s *System) move(now batch.Time, a *attempt) {
 	case !s.neighbours(a.run.ran, a.run.next):
 		s.fail(&DecisionError{
 			Decision: batch.Migrate, Handle: a.job.Handle, Key: a.key,
-			Err: fmt.Errorf("%w: it has no checkpoint to go on from on another host", ErrUnsupported),
+			Err: fmt.Errorf("%w: it has no checkpoint to continue from on another host", ErrUnsupported),
 		})
 	default:
 		a.run.settle(now, lowest(a.run.next))

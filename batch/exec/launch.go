@@ -56,7 +56,7 @@ type Sharer interface {
 
 // ErrNodeGone is wrapped by the error of a launch that ran nothing, and never will, because
 // one of its nodes has left: the attempt is queued again at its former position.
-var ErrNodeGone = errors.New("a node that it was to run on has left")
+var ErrNodeGone = errors.New("one of its nodes has left")
 
 // ErrNeverRan is wrapped by the error of a launch that provably ran nothing although a new
 // attempt may succeed: the attempt ends as batch.EndNeverRan. Any other error would recur,
@@ -310,7 +310,7 @@ type group struct {
 func (g group) Wait() Exit {
 	exit := g.Group.Wait()
 	if exit.Left {
-		g.log.Error("killed process group does not disappear, giving its processors back", "waited", process.GoneWait)
+		g.log.Error("killed process group still exists, freeing its processors", "waited", process.GoneWait)
 	}
 	return Exit{Code: exit.Code, Signal: exit.Signal}
 }

@@ -225,6 +225,6 @@ func (s *System) expire(now batch.Time, a *attempt) {
 		s.end(now, a, batch.EndKilled, "walltime of "+a.shape.Walltime.String())
 		return
 	}
-	s.log.Info("grace time over, killing the process group", "job", a.key.Job)
+	s.log.Info("grace time expired, killing the process group", "job", a.key.Job)
 	s.signal(a, syscall.SIGKILL)
 }

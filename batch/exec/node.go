@@ -104,7 +104,7 @@ func (s *System) measure(ctx context.Context, from Measurements) {
 		all, err := from.Next(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
-				s.log.Info("needs are not measured any more", "reason", err)
+				s.log.Info("measurement of needs ended", "reason", err)
 			}
 			return
 		}
@@ -125,7 +125,7 @@ func (s *System) takeMeasured(now batch.Time) {
 		case a == nil || !a.live() || a.pending:
 			continue
 		case m.CPU < 1 || m.CPU > batch.One || m.Memory < 0 || m.Group < 0 || int(m.Group) >= max(1, len(a.job.Groups)):
-			s.log.Warn("a measurement is out of range", "job", m.Key.Job, "group", m.Group, "cpu", m.CPU, "memory", m.Memory)
+			s.log.Warn("measurement out of range", "job", m.Key.Job, "group", m.Group, "cpu", m.CPU, "memory", m.Memory)
 			continue
 		}
 		s.apply(now, batch.Event{Kind: batch.Measured, Job: a.job.Handle, Group: m.Group, CPU: m.CPU, Memory: m.Memory})

@@ -188,7 +188,7 @@ func (s *System) EstimateInside(ctx context.Context, reservation batch.Key, asks
 func (s *System) Inspect(ctx context.Context, see func(batch.Policy)) error {
 	err := s.ask(ctx, func(batch.Time) { see(s.policy) })
 	if err != nil {
-		return fmt.Errorf("look at the policy: %w", err)
+		return fmt.Errorf("inspect policy: %w", err)
 	}
 	return nil
 }

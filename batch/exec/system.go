@@ -115,10 +115,10 @@ func New(c Config) (*System, error) {
 	now := s.tick()
 	reservations := s.reserves(now)
 	if err := s.restoreWindows(now, c.Windows, reservations); err != nil {
-		return nil, fmt.Errorf("setting aside what is reserved: %w", err)
+		return nil, fmt.Errorf("restore reservations: %w", err)
 	}
 	if err := s.adopt(now, c.Adopt, c.Fractional); err != nil {
-		return nil, fmt.Errorf("adopting what runs: %w", err)
+		return nil, fmt.Errorf("adopt running jobs: %w", err)
 	}
 	s.decide(now)
 	if err := s.Err(); err != nil {
@@ -173,7 +173,7 @@ func (s *System) fail(err error) {
 	s.fault = err
 	s.mu.Unlock()
 	s.retired = true
-	s.log.Error("policy fault: nothing more is started", "error", err)
+	s.log.Error("policy fault, no more jobs are started", "error", err)
 }
 
 // Caps returns the capabilities of this system: waiting jobs can be reserved, held and
@@ -373,7 +373,7 @@ func (s *System) Close(ctx context.Context) error {
 	if left == 0 {
 		return nil
 	}
-	return fmt.Errorf("close batch system: %d jobs not yet gone: %w", left, ctx.Err())
+	return fmt.Errorf("close batch system: %d jobs still running: %w", left, ctx.Err())
 }
 
 // close is the request to end everything.
@@ -384,7 +384,7 @@ func (s *System) close(now batch.Time) {
 	s.closing, s.retired = true, true
 	for _, a := range s.handles {
 		if a != nil && !a.waits() {
-			s.log.Info("ending job, the batch system closes", "job", a.key.Job)
+			s.log.Info("ending job because the batch system closes", "job", a.key.Job)
 			s.end(now, a, batch.EndFailed, ErrClosed.Error())
 		}
 	}

@@ -50,7 +50,7 @@ type Test interface {
 }
 
 // ErrNoRoom means that the ephemeral range covers all ports of this host.
-var ErrNoRoom = errors.New("outgoing connections take all ports: no room below theirs for a server that is to come back")
+var ErrNoRoom = errors.New("the ephemeral port range covers all ports: none is left for a server that restarts")
 
 // Find is Address without a test.
 func Find(ctx context.Context) (string, error) {

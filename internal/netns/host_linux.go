@@ -112,7 +112,7 @@ func (h *Host) Processes() ([]int, error) {
 }
 
 // ErrAlive is returned when processes of a host have not ended after SIGKILL.
-var ErrAlive = errors.New("processes that were killed are still there")
+var ErrAlive = errors.New("processes survive SIGKILL")
 
 // Off kills all processes on it, and returns when none is left. Their parents still have to
 // reap them. Starting a process turns the host on again.

@@ -95,7 +95,7 @@ func (o Offers) String() string {
 // finds at most one of these in it.
 var (
 	// ErrNotOffered: the host does not support it. Host.Offers says why.
-	ErrNotOffered = errors.New("this host does not offer it")
+	ErrNotOffered = errors.New("this host does not support it")
 	// ErrNoRights: the hierarchy exists, but this user cannot change it.
 	ErrNoRights = errors.New("no right to change the control group")
 	// ErrReadOnly: the hierarchy is mounted read-only.
@@ -110,9 +110,9 @@ var (
 	// ErrTaken: too few processors are unclaimed.
 	ErrTaken = errors.New("not enough processors are free")
 	// ErrExists: a group of that name exists.
-	ErrExists = errors.New("there is a control group of that name")
+	ErrExists = errors.New("a control group of that name exists")
 	// ErrNotFound: no group of that name exists.
-	ErrNotFound = errors.New("there is no control group of that name")
+	ErrNotFound = errors.New("no control group of that name exists")
 	// ErrInvalid: an argument is out of range.
 	ErrInvalid = errors.New("invalid argument")
 )

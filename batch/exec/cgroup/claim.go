@@ -24,7 +24,7 @@ func (h *Host) ClaimCPUs(n int) ([]int, error) {
 		return nil, failed(op, "", err)
 	}
 	if n < 1 || n > len(usable) {
-		return nil, &Error{Op: op, Kind: ErrTaken, Err: fmt.Errorf("%d wanted, this process may use %d", n, len(usable))}
+		return nil, &Error{Op: op, Kind: ErrTaken, Err: fmt.Errorf("%d wanted, this process can use %d", n, len(usable))}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -23,7 +23,7 @@ func detect(config Config, k kernel, proc string) (*Host, error) {
 		return nil, &Error{Op: op, Kind: ErrInvalid, Err: errName}
 	}
 	if config.Parent != "" && (!filepath.IsAbs(config.Parent) || filepath.Clean(config.Parent) != config.Parent) {
-		return nil, &Error{Op: op, Kind: ErrInvalid, Err: fmt.Errorf("parent %q is no clean absolute path", config.Parent)}
+		return nil, &Error{Op: op, Kind: ErrInvalid, Err: fmt.Errorf("parent %q is not a clean absolute path", config.Parent)}
 	}
 	h := &Host{config: config, kernel: k, table: &table{proc: proc}, groups: map[string]*Group{}, offers: make(Offers, abilities)}
 	h.pacer = newPacer()
@@ -143,7 +143,7 @@ func (h *Host) parent(m mount, in membership) (string, error) {
 	}
 	path, ok := in[key]
 	if !ok {
-		return "", errors.New("this process is in no group of it")
+		return "", errors.New("this process is not in a group of it")
 	}
 	if m.v2 {
 		// An earlier process of that name has stepped aside before.

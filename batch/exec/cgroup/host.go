@@ -92,7 +92,7 @@ func (h *Host) Make(name string) (*Group, error) {
 	return g, nil
 }
 
-var errName = errors.New("a name has 1 to 100 letters, digits, '-' and '_'")
+var errName = errors.New("accepted: 1 to 100 letters, digits, '-' and '_'")
 
 func (h *Host) makeIn(t *tree, name string) error {
 	dir := t.dir(name)

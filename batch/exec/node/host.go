@@ -43,7 +43,7 @@ type Config struct {
 }
 
 // ErrBusy is returned when another process holds the directory.
-var ErrBusy = errors.New("another process has this node's directory")
+var ErrBusy = errors.New("another process holds this node's directory")
 
 // Host runs tasks. Its methods may be called from several goroutines.
 type Host struct {
@@ -206,11 +206,11 @@ func readPlaces(dir string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("where control groups were: %w", err)
+		return nil, fmt.Errorf("read groups.json: %w", err)
 	}
 	var f placesFile
 	if err := json.Unmarshal(text, &f); err != nil || f.V != 1 {
-		return nil, fmt.Errorf("where control groups were: %s is not what a node writes (%w)", placesName, errors.Join(err, fs.ErrInvalid))
+		return nil, fmt.Errorf("%s is damaged (%w)", placesName, errors.Join(err, fs.ErrInvalid))
 	}
 	return f.Places, nil
 }
@@ -219,7 +219,7 @@ func readPlaces(dir string) ([]string, error) {
 func writePlaces(dir string, places []string) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("where control groups are: %w", err)
+			err = fmt.Errorf("write groups.json: %w", err)
 		}
 	}()
 	text, err := json.Marshal(placesFile{V: 1, Places: places})

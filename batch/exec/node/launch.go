@@ -43,10 +43,10 @@ func (h *Host) launch(ctx context.Context, t TaskSpec) (*Task, error) {
 		won, state, barring := journal.Claim(h.dir(t.ID), journal.Name(t.ID.Key.Epoch, t.ID.Key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
 		switch {
 		case barring != nil:
-			h.log.Error("task neither launched nor barred", "task", t.ID, "error", barring)
-			return nil, fmt.Errorf("%w; nor can it be barred", err)
+			h.log.Error("launch failed, and bar failed", "task", t.ID, "error", barring)
+			return nil, fmt.Errorf("%w; bar failed", err)
 		case won || state.End.Kind == journal.Never:
-			h.log.Warn("task not launched", "task", t.ID, "error", err)
+			h.log.Warn("launch failed", "task", t.ID, "error", err)
 			return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 		}
 		// It was launched before, and has ended or its group exists.
@@ -123,7 +123,7 @@ func groupError(err error) error {
 func (h *Host) process(id ID, program *supervisor.Attempt, g *cgroup.Group) *Task {
 	if g != nil && h.bySignals() && program.Pid() > 0 {
 		if err := g.Add(program.Pid()); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			h.log.Error("a task is not held to its share", "task", id, "error", err)
+			h.log.Error("share not enforced", "task", id, "error", err)
 		}
 	}
 	return &Task{id: id, program: program, group: g, ended: make(chan struct{})}
@@ -143,7 +143,7 @@ func (h *Host) dispose(g *cgroup.Group) {
 	ctx, cancel := context.WithTimeout(context.Background(), disposePatience)
 	defer cancel()
 	if err := errors.Join(g.Kill(ctx), g.Remove()); err != nil {
-		h.log.Error("control group not removed, the next start will", "group", g.Name(), "error", err)
+		h.log.Error("remove control group failed, retried at the next start", "group", g.Name(), "error", err)
 	}
 }
 

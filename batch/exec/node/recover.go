@@ -28,7 +28,7 @@ func (h *Host) recover(ctx context.Context) error {
 	}
 	for _, name := range names {
 		if err := h.recoverGroup(ctx, name); err != nil {
-			return fmt.Errorf("what is left of %s: %w", name, err)
+			return fmt.Errorf("recover group %s: %w", name, err)
 		}
 	}
 	return nil
@@ -41,12 +41,12 @@ func (h *Host) recoverGroup(ctx context.Context, name string) error {
 		case err != nil && ctx.Err() != nil:
 			return err
 		case err != nil:
-			h.log.Error("what became of a task cannot be known, killing it", "task", id, "error", err)
+			h.log.Error("attach failed, killing the task", "task", id, "error", err)
 		case p != nil:
-			h.log.Info("a task is taken over", "task", id)
+			h.log.Info("task adopted", "task", id)
 			return nil
 		default:
-			h.log.Info("a task is over", "task", id, "condition", st.Condition)
+			h.log.Info("task ended", "task", id, "condition", st.Condition)
 		}
 	}
 	g, err := h.groups.Find(name)
@@ -59,7 +59,7 @@ func (h *Host) recoverGroup(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, disposePatience)
 	defer cancel()
 	if pids, err := g.Pids(); err == nil && len(pids) > 0 {
-		h.log.Warn("killing what nobody owns", "group", name, "processes", len(pids))
+		h.log.Warn("killing processes without an owner", "group", name, "processes", len(pids))
 	}
 	return errors.Join(g.Kill(ctx), g.Remove())
 }
@@ -72,12 +72,12 @@ func (h *Host) adopt(id ID, program *supervisor.Attempt) *Task {
 		g, err = h.groups.Make(id.group())
 	}
 	if err != nil {
-		h.log.Warn("a task runs without its control group", "task", id, "error", err)
+		h.log.Warn("adopted task has no control group", "task", id, "error", err)
 		g = nil
 	}
 	p := h.process(id, program, g)
 	if err := h.revive(p); err != nil && !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, cgroup.ErrNotOffered) {
-		h.log.Warn("a task is not as its predecessor has left it", "task", id, "error", err)
+		h.log.Warn("restore task failed", "task", id, "error", err)
 	}
 	return p
 }
@@ -109,7 +109,7 @@ func (h *Host) keepSwept() {
 		select {
 		case now := <-tick.C:
 			if err := h.Sweep(now); err != nil {
-				h.log.Error("files of old jobs not removed", "error", err)
+				h.log.Error("sweep failed", "error", err)
 			}
 		case <-h.ctx.Done():
 			return

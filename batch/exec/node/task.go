@@ -357,11 +357,11 @@ func (h *Host) confine() {
 	}
 	pins, err := h.Pin([]int{h.cfg.Processors})
 	if err != nil {
-		h.log.Warn("tasks run on any processor of the host", "wanted", h.cfg.Processors, "why", err)
+		h.log.Warn("tasks are not confined to processors", "wanted", h.cfg.Processors, "why", err)
 		return
 	}
 	h.cpus = pins[0]
-	h.log.Info("tasks run on some processors of the host only", "processors", h.cpus)
+	h.log.Info("tasks are confined to processors", "processors", h.cpus)
 }
 
 // SetCPUs sets the numbers of the processors on which the task runs; none means all of the

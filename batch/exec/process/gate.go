@@ -184,7 +184,7 @@ func readStatus(r io.Reader) error {
 const guardOrder = 1<<32 - 1
 
 // errGuard says that a gate is to become a guard.
-var errGuard = errors.New("told to be a guard")
+var errGuard = errors.New("gate becomes a guard")
 
 // passage is the content of a gate's input.
 type passage struct {
@@ -216,12 +216,12 @@ func (p *passage) encode() ([]byte, error) {
 	return text, nil
 }
 
-var errPassage = errors.New("not what a gate is sent")
+var errPassage = errors.New("malformed passage")
 
 func readPassage(r io.Reader) (passage, error) {
 	var head [passageHead]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return passage{}, fmt.Errorf("read a gate's order: %w", err)
+		return passage{}, fmt.Errorf("read a passage: %w", err)
 	}
 	size, args := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint32(head[4:])
 	if size == guardOrder {

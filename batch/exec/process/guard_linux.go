@@ -106,7 +106,7 @@ func (g *Guard) tell(text string) error {
 	}
 	_ = g.to.Close() // nothing was written to it
 	g.to = nil
-	return fmt.Errorf("tell the guard: %w", err)
+	return fmt.Errorf("write to the guard: %w", err)
 }
 
 // lines encodes a change of groups for a guard.

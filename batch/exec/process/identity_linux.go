@@ -21,7 +21,7 @@ import (
 var bootID = sync.OnceValues(func() (string, error) {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
-		return "", fmt.Errorf("name of this boot: %w", err)
+		return "", fmt.Errorf("read boot ID: %w", err)
 	}
 	return strings.TrimSpace(string(text)), nil
 })
@@ -54,7 +54,7 @@ const ticks = 100
 func (id ID) Age() (time.Duration, error) {
 	again, err := id.Rebooted()
 	if err == nil && again {
-		err = fmt.Errorf("the host was restarted since: %w", fs.ErrNotExist)
+		err = fmt.Errorf("the host was rebooted: %w", fs.ErrNotExist)
 	}
 	var now unix.Timespec
 	if err == nil {

@@ -74,7 +74,7 @@ func (p *Attempt) Signal(sig syscall.Signal) error {
 	defer cancel()
 	err := p.client.remote.Signal(ctx, p.attempt, sig)
 	if errors.Is(err, rpc.ErrGone) {
-		p.client.log.Warn("signal kept for the next supervisor", "job", p.attempt.Key.Job, "error", err)
+		p.client.log.Warn("signal stored for the next supervisor", "job", p.attempt.Key.Job, "error", err)
 		p.signals = append(p.signals, sig)
 		l.drop() // in any case, the next connection begins with the stored signals
 		return nil
@@ -92,7 +92,7 @@ func (p *Attempt) deliver(ctx context.Context) error {
 			return err
 		}
 		if err != nil && !errors.Is(err, os.ErrProcessDone) {
-			p.client.log.Warn("signal not delivered", "job", p.attempt.Key.Job, "error", err)
+			p.client.log.Warn("signal failed", "job", p.attempt.Key.Job, "error", err)
 		}
 		p.signals = p.signals[1:]
 	}
@@ -120,13 +120,13 @@ func (p *Attempt) take(st attempt.Status) {
 		p.finish(exec.Exit{Lost: true, Reason: st.Reason})
 	default:
 		// Its file no longer says that it ran.
-		p.finish(exec.Exit{Lost: true, Reason: "its attempt file says " + st.Condition.String() + " now"})
+		p.finish(exec.Exit{Lost: true, Reason: "its attempt file now says " + st.Condition.String()})
 	}
 }
 
 // lose ends it with an error in place of a status.
 func (p *Attempt) lose(err error) {
-	p.client.log.Error("what became of an attempt cannot be known", "attempt", p.attempt.Mark(), "error", err)
+	p.client.log.Error("attempt lost", "attempt", p.attempt.Mark(), "error", err)
 	p.finish(exec.Exit{Lost: true, Reason: "its attempt file cannot be read"})
 }
 

@@ -29,7 +29,7 @@ const (
 // run keeps a connection until the client is closed. The outcome of the first connection goes
 // to first.
 func (c *Client) run(first chan<- error) {
-	patience, cancel := context.WithTimeoutCause(c.ctx, ConnectPatience, errors.New("no patience left"))
+	patience, cancel := context.WithTimeoutCause(c.ctx, ConnectPatience, errors.New("connect timeout"))
 	defer cancel()
 	pause, told := firstRetry, false
 	for c.ctx.Err() == nil {
@@ -286,7 +286,7 @@ func (c *Client) spawn(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case text == "ready":
-		c.log.Info("started a supervisor")
+		c.log.Info("supervisor started")
 		return nil
 	case text == "busy":
 		return ErrBusy

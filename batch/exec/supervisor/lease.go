@@ -24,7 +24,7 @@ const (
 const leaseLook = time.Second
 
 // lapseReason is the public message for programs that were killed.
-const lapseReason = "killed: nobody renewed the lease of its node"
+const lapseReason = "killed: the lease of its node was not renewed"
 
 // lease determines until when programs may run. Instants are durations since the boot of the
 // host. It does no I/O.
@@ -139,7 +139,7 @@ func (s *supervisor) lapse(now time.Duration) {
 		groups = append(groups, t.groups...)
 		s.killLapsed(t)
 	}
-	s.log.Warn("the lease has ended, killing all programs", "programs", n)
+	s.log.Warn("lease ended, killing all programs", "programs", n)
 	go process.StrikeGroups(groups)
 }
 

@@ -220,7 +220,7 @@ func TestASecondSupervisorEndsWithAClearMessage(t *testing.T) {
 	dir := t.TempDir()
 	connectTo(t, dir)
 	err := Serve(t.Context(), ServeConfig{Dir: dir, Patience: 1})
-	if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "another supervisor has this data directory") {
+	if !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), "another supervisor holds this data directory") {
 		t.Error(err)
 	}
 }

@@ -143,11 +143,11 @@ func open(ctx context.Context, cfg ServeConfig) (*supervisor, net.Listener, erro
 }
 
 func (s *supervisor) serve(ctx context.Context, l net.Listener) error {
-	s.log.Info("up", "id", s.me.By)
+	s.log.Info("started", "id", s.me.By)
 	stop := context.AfterFunc(ctx, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.log.Info("asked to end, and will as soon as no program is left", "programs", len(s.attempts))
+		s.log.Info("stop requested, waiting for programs", "programs", len(s.attempts))
 		s.idle.stop()
 	})
 	defer stop()
@@ -175,7 +175,7 @@ func (s *supervisor) serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-over:
 	}
-	s.log.Info("ends: nothing is left to do")
+	s.log.Info("stopped")
 	return server.Close()
 }
 
@@ -245,7 +245,7 @@ func gone(dir string) bool {
 }
 
 // ErrBusy is returned when another supervisor holds the data directory.
-var ErrBusy = errors.New("another supervisor has this data directory")
+var ErrBusy = errors.New("another supervisor holds this data directory")
 
 // lockPause is the pause between two attempts to get the lock.
 const lockPause = 10 * time.Millisecond

@@ -150,7 +150,7 @@ func (s *supervisor) found(t *program, state journal.State) (attempt.Status, err
 	case state.End.Kind != 0:
 		return statusOf(state), nil
 	case state.Run.Pid == 0:
-		return attempt.Status{Condition: attempt.NeverRan, Reason: "its supervisor ended before it was started", Ended: state.Claimed}, nil
+		return attempt.Status{Condition: attempt.NeverRan, Reason: "its supervisor ended before the program started", Ended: state.Claimed}, nil
 	}
 	lost := attempt.Status{Condition: attempt.Lost, Started: state.Started}
 	again, err := state.Run.Rebooted()
@@ -168,14 +168,14 @@ func (s *supervisor) found(t *program, state journal.State) (attempt.Status, err
 	if alive && s.lease != nil {
 		// It should have died with its supervisor.
 		s.warnLeft(t, state.Run.KillRest())
-		lost.Reason = "its supervisor had ended before it"
+		lost.Reason = "its supervisor ended first"
 		return s.lose(t, lost), nil
 	}
 	if alive {
 		s.mu.Lock()
 		t.adopted = state.Run
 		s.mu.Unlock()
-		s.log.Info("watching a program that another supervisor has started", "attempt", t.Mark(), "pid", state.Run.Pid)
+		s.log.Info("adopted a program of another supervisor", "attempt", t.Mark(), "pid", state.Run.Pid)
 		go s.follow(t, state.Run)
 		return attempt.Status{Condition: attempt.Running, Pid: state.Run.Pid, Started: state.Started}, nil
 	}
@@ -184,7 +184,7 @@ func (s *supervisor) found(t *program, state journal.State) (attempt.Status, err
 		return attempt.Status{}, err
 	}
 	s.warnLeft(t, left)
-	lost.Reason = "it ended while no supervisor was there"
+	lost.Reason = "it ended while no supervisor was running"
 	return s.lose(t, lost), nil
 }
 
@@ -197,7 +197,7 @@ func (s *supervisor) lose(t *program, lost attempt.Status) attempt.Status {
 // follow waits for the end of a program that is not a child.
 func (s *supervisor) follow(t *program, id process.ID) {
 	if err := id.Await(context.Background()); err != nil {
-		s.log.Warn("cannot wait for a program, looking every second", "attempt", t.Mark(), "error", err)
+		s.log.Warn("watch process failed, polling every second", "attempt", t.Mark(), "error", err)
 		for alive := true; alive; alive, _ = id.Alive() {
 			time.Sleep(time.Second)
 		}
@@ -205,14 +205,14 @@ func (s *supervisor) follow(t *program, id process.ID) {
 	s.warnLeft(t, id.KillRest())
 	<-t.settled
 	s.mu.Lock()
-	lost := attempt.Status{Condition: attempt.Lost, Started: t.status.Started, Ended: time.Now(), Reason: "its supervisor had ended before it"}
+	lost := attempt.Status{Condition: attempt.Lost, Started: t.status.Started, Ended: time.Now(), Reason: "its supervisor ended first"}
 	s.mu.Unlock()
 	s.end(t, lost)
 }
 
 func (s *supervisor) warnLeft(t *program, left bool) {
 	if left {
-		s.log.Error("killed process group does not disappear, telling its end all the same", "attempt", t.Mark(), "waited", process.GoneWait)
+		s.log.Error("killed process group still exists, reporting its end", "attempt", t.Mark(), "waited", process.GoneWait)
 	}
 }
 
@@ -258,7 +258,7 @@ func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) 
 	case errors.As(err, &damaged):
 		return attempt.Status{}, err
 	case err != nil:
-		s.log.Error("attempt not claimed", "attempt", t.Mark(), "error", err)
+		s.log.Error("claim failed", "attempt", t.Mark(), "error", err)
 		return attempt.Status{Condition: attempt.NeverRan, Reason: "claim: " + plain(err), Ended: time.Now()}, nil
 	case !won:
 		return s.found(t, state)
@@ -274,7 +274,7 @@ func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) 
 	}
 	if err != nil {
 		g.Shut()
-		s.log.Error("process not written down, its gate stays shut", "attempt", t.Mark(), "error", err)
+		s.log.Error("write run record failed, its gate stays shut", "attempt", t.Mark(), "error", err)
 		never := attempt.Status{Condition: attempt.NeverRan, Reason: "run record: " + plain(err), Ended: time.Now()}
 		s.save(t, never)
 		return never, nil
@@ -299,7 +299,7 @@ var passing = []error{
 
 // notRun is the end of an attempt whose program was not executed.
 func (s *supervisor) notRun(t *program, started time.Time, err error) attempt.Status {
-	s.log.Debug("not started", "attempt", t.Mark(), "error", err)
+	s.log.Debug("spawn failed", "attempt", t.Mark(), "error", err)
 	st := attempt.Status{Condition: attempt.Failed, Reason: err.Error(), Started: started, Ended: time.Now()}
 	if slices.ContainsFunc(passing, func(p error) bool { return errors.Is(err, p) }) {
 		st.Condition = attempt.NeverRan
@@ -363,7 +363,7 @@ func (s *supervisor) save(t *program, st attempt.Status) {
 	if err == nil {
 		return
 	}
-	s.log.Error("the end of an attempt is not written down yet, trying again", "attempt", t.Mark(), "error", err)
+	s.log.Error("write end of attempt failed, retrying", "attempt", t.Mark(), "error", err)
 	s.mu.Lock()
 	t.unsaved = true
 	s.mu.Unlock()
@@ -374,7 +374,7 @@ func (s *supervisor) saveAgain(t *program, end journal.End) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		time.Sleep(pause)
 		if gone(t.Dir) {
-			s.log.Warn("the directory of an attempt is gone, and its end with it", "attempt", t.Mark())
+			s.log.Warn("attempt directory is gone, its end is dropped", "attempt", t.Mark())
 			break
 		}
 		if err := journal.AppendEnd(t.Dir, t.File(), end); err == nil {

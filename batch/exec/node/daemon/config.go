@@ -63,13 +63,13 @@ func (c *Config) Validate() error {
 	case err != nil:
 		errs = append(errs, fmt.Errorf("listen: %q, accepted: %s", c.Listen, config.AddressAccepted))
 	case !loopback && !c.Insecure:
-		errs = append(errs, fmt.Errorf("listen: %q, accepted: a loopback address as 127.0.0.1, or any with --insecure (nobody is authenticated yet)", c.Listen))
+		errs = append(errs, fmt.Errorf("listen: %q, accepted: a loopback address such as 127.0.0.1, or any with --insecure (there is no authentication yet)", c.Listen))
 	}
 	if c.Processors < 0 {
-		errs = append(errs, fmt.Errorf("processors: %d, accepted: 0 (what the host has) or more", c.Processors))
+		errs = append(errs, fmt.Errorf("processors: %d, accepted: 0 (all of the host) or more", c.Processors))
 	}
 	if c.Memory < 0 {
-		errs = append(errs, fmt.Errorf("memory: %d, accepted: 0 (what the host has) or more", c.Memory))
+		errs = append(errs, fmt.Errorf("memory: %d, accepted: 0 (all of the host) or more", c.Memory))
 	}
 	return errors.Join(errs...)
 }

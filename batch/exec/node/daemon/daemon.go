@@ -156,7 +156,7 @@ func readOwner(dir string) (Owner, error) {
 	}
 	var f ownerFile
 	if err := json.Unmarshal(text, &f); err != nil || f.V != 1 || f.Site == "" || f.ID == "" {
-		return Owner{}, fmt.Errorf("owner of this node: %s is not what a daemon writes (%w)", ownerName, errors.Join(err, fs.ErrInvalid))
+		return Owner{}, fmt.Errorf("owner of this node: %s is damaged (%w)", ownerName, errors.Join(err, fs.ErrInvalid))
 	}
 	return Owner{f.Site, f.ID}, nil
 }

@@ -82,7 +82,7 @@ func (p *Attempt) signal(sig syscall.Signal) {
 }
 
 // errElsewhere means that the allocation would require a move to another node.
-var errElsewhere = errors.New("these allocation are not on the nodes where it runs")
+var errElsewhere = errors.New("the allocation is on other nodes than the attempt")
 
 // SetShares sets the shares of all members as soon as their nodes accept them.
 func (p *Attempt) SetShares(allocation []batch.NodeAllocation) error {
@@ -294,7 +294,7 @@ func (m *member) sendSignals() {
 		if isDone(err) {
 			m.heard = heard
 		} else if err != nil {
-			m.of.pool.log.Warn("signal not delivered", "node", m.peer.name, "job", m.id.Key.Job, "rank", m.id.Rank, "signal", sig, "error", err)
+			m.of.pool.log.Warn("signal failed", "node", m.peer.name, "job", m.id.Key.Job, "rank", m.id.Rank, "signal", sig, "error", err)
 		}
 	}
 	m.sending = false

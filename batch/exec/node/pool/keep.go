@@ -81,9 +81,9 @@ func (e *peer) contact() {
 	e.mu.Unlock()
 	switch {
 	case err == nil && !was:
-		e.pool.log.Info("node answers", "node", e.name)
+		e.pool.log.Info("node is up", "node", e.name)
 	case err != nil && (was || err.Error() != said):
-		e.pool.log.Warn("node is not there", "node", e.name, "error", err)
+		e.pool.log.Warn("node is down", "node", e.name, "error", err)
 	}
 	if unsent {
 		e.send()
@@ -105,7 +105,7 @@ func (e *peer) fence() error {
 		err := e.bury(ctx, id)
 		cancel()
 		if err != nil {
-			return fmt.Errorf("what became of job %s, which was given up: %w", id.Key.Job, err)
+			return fmt.Errorf("job %s, which was given up: %w", id.Key.Job, err)
 		}
 		e.mu.Lock()
 		e.given = e.given[1:]
@@ -123,7 +123,7 @@ func (e *peer) bury(ctx context.Context, id ID) error {
 	if err != nil || st.Condition != attempt.Running || proc == nil {
 		return err
 	}
-	e.pool.log.Error("a process has outlived its lease, killing it", "node", e.name, "job", id.Key.Job, "rank", id.Rank)
+	e.pool.log.Error("task has outlived its lease, killing it", "node", e.name, "job", id.Key.Job, "rank", id.Rank)
 	over := make(chan struct{})
 	e.pool.spawn(func() {
 		proc.Wait()

@@ -33,9 +33,9 @@ func (p *Pool) Launch(spec exec.Spec) (exec.Launched, error) {
 	}
 	if len(parts) > 1 && !spec.Append {
 		if err := truncate(&spec); err != nil {
-			p.log.Error("files of a job", "job", spec.Key.Job, "error", err)
+			p.log.Error("create job files failed", "job", spec.Key.Job, "error", err)
 			proc.Detach()
-			return nil, fmt.Errorf("%w: the server could not make its files", exec.ErrNeverRan)
+			return nil, fmt.Errorf("%w: the server could not create its files", exec.ErrNeverRan)
 		}
 	}
 	errs := make([]error, len(parts))

@@ -186,7 +186,7 @@ func (e *peer) sendAll() {
 	if err == nil || e.pool.ctx.Err() != nil {
 		return
 	}
-	e.pool.log.Warn("shares not set", "node", e.name, "processes", len(all), "error", err)
+	e.pool.log.Warn("set shares failed", "node", e.name, "processes", len(all), "error", err)
 	e.mu.Lock()
 	for _, s := range all {
 		if _, newer := e.shares[s.ID]; !newer && e.members[s.ID] != nil {

@@ -197,7 +197,7 @@ func TestNoTaskSurvivesAPartitionThatIsLongerThanItsLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.proxy.setCut(false)
-	if diff := cmp.Diff(exec.Exit{Lost: true, Reason: "killed: nobody renewed the lease of its node"}, p.Wait()); diff != "" {
+	if diff := cmp.Diff(exec.Exit{Lost: true, Reason: "killed: the lease of its node was not renewed"}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
 	if e := late.Wait(); !e.Lost {

@@ -131,7 +131,7 @@ func (p *Task) deliver(ctx context.Context) error {
 			return err
 		}
 		if err != nil && !errors.Is(err, os.ErrProcessDone) {
-			p.node.log.Warn("signal not delivered", "task", p.id, "signal", p.signals[0], "error", err)
+			p.node.log.Warn("signal failed", "task", p.id, "signal", p.signals[0], "error", err)
 		}
 		p.signals = p.signals[1:]
 	}
@@ -172,9 +172,9 @@ func (p *Task) take(st attempt.Status) {
 	case attempt.Lost:
 		p.finish(exec.Exit{Lost: true, Reason: st.Reason})
 	case attempt.Unclaimed, attempt.Barred, attempt.NeverRan:
-		p.finish(exec.Exit{Lost: true, Reason: "the node did not get the order to run it in time"})
+		p.finish(exec.Exit{Lost: true, Reason: "the node did not receive the launch in time"})
 	default:
-		p.finish(exec.Exit{Lost: true, Reason: "its attempt file says " + st.Condition.String() + " now"})
+		p.finish(exec.Exit{Lost: true, Reason: "its attempt file now says " + st.Condition.String()})
 	}
 }
 

@@ -29,7 +29,7 @@ func (n *Node) run() {
 		if n.ctx.Err() != nil {
 			return
 		}
-		n.log.Debug("not watched", "error", err)
+		n.log.Debug("watch failed", "error", err)
 		// An unclaimed node is watched once it is claimed.
 		_ = wait(n.ctx, renewed, pause) // the loop checks ctx itself
 		pause = min(2*pause, longestPause)
@@ -127,7 +127,7 @@ func (n *Node) resumeOne(ctx context.Context, p *Task) error {
 	case errors.Is(err, node.ErrSilent), errors.Is(err, node.ErrUnreachable):
 		return err
 	}
-	n.log.Warn("not resumed", "task", p.id, "error", err)
+	n.log.Warn("resume failed", "task", p.id, "error", err)
 	return err
 }
 

@@ -176,7 +176,7 @@ func failure(err error) error {
 		connect.CodeOf(err) != connect.CodeCanceled && connect.CodeOf(err) != connect.CodeDeadlineExceeded:
 		return err
 	case otherServer(err):
-		return fmt.Errorf("%w, something else does at its address: %w", node.ErrSilent, err)
+		return fmt.Errorf("%w, but another server at its address does: %w", node.ErrSilent, err)
 	}
 	return fmt.Errorf("%w: %w", node.ErrSilent, err)
 }

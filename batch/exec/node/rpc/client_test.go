@@ -22,9 +22,9 @@ func TestAnotherServerAtTheAddressOfANodeIsToldFromSilence(t *testing.T) {
 		protocols *http.Protocols
 		want      string
 	}{
-		"of HTTP/1":          {ok, nil, "something else"},
-		"that has no nodes":  {http.NotFoundHandler(), both, "something else"},
-		"that answers aside": {ok, both, "something else"},
+		"of HTTP/1":          {ok, nil, "another server"},
+		"that has no nodes":  {http.NotFoundHandler(), both, "another server"},
+		"that answers aside": {ok, both, "another server"},
 		"that is busy": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}), both, "does not answer: "},

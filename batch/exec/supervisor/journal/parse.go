@@ -71,7 +71,7 @@ func (s *State) add(text []byte) error {
 	dec.DisallowUnknownFields()
 	var l line
 	if err := dec.Decode(&l); err != nil {
-		return fmt.Errorf("not a line of this format: %w", err)
+		return fmt.Errorf("malformed line: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one value")
@@ -88,7 +88,7 @@ func (s *State) add(text []byte) error {
 		only = line{V: l.V, Claim: l.Claim, By: l.By, At: l.At}
 		s.Claimer, s.Claimed = Claimer{l.Claim, l.By}, l.At
 	case s.Claimer.Kind == Server || s.End.Kind != 0:
-		return errors.New("a line after the last one")
+		return errors.New("a line after the end")
 	case l.Pid != 0:
 		if s.Run.Pid != 0 || l.Pid < 0 {
 			return errors.New("not the process of this attempt")
@@ -101,12 +101,12 @@ func (s *State) add(text []byte) error {
 			return errors.New("neither a process nor an end")
 		}
 		if s.Run.Pid == 0 && s.End.Kind != Failed && s.End.Kind != Never {
-			return errors.New("the end of something that was not started")
+			return errors.New("an end without a process")
 		}
 		only = *lineOf(s.End)
 	}
 	if !only.equal(&l) {
-		return errors.New("fields that do not belong together")
+		return errors.New("a combination of fields that no line has")
 	}
 	return nil
 }
