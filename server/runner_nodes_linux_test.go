@@ -210,8 +210,8 @@ func TestAServerStartsWithoutItsNodesAndJobsWaitForThem(t *testing.T) {
 	if res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: wide.GetId()}); err != nil || res.GetJob().GetState() != waiting || !slices.Equal(res.GetJob().GetNodesAway(), []string{b.Name}) {
 		t.Errorf("%v, %v", res, err)
 	}
-	if !log.has("node is not there", b.Name, "connection refused") {
-		t.Error("the log does not say that a node is not there")
+	if !log.has("node is down", b.Name, "connection refused") {
+		t.Error("the log does not say that a node is down")
 	}
 	stream, err := s.client.WatchSite(within(t), &droverv1.WatchSiteRequest{})
 	if err != nil || !stream.Receive() {
@@ -356,8 +356,8 @@ func TestNodesThatAreNotWhatTheConfigurationSays(t *testing.T) {
 	}
 	wide := s.submit(t, &droverv1.Request{Service: "where", Width: 4})
 	for what, words := range map[string][]string{
-		"another's":  {"node is not there", b.Name, "serves another server of site lyon"},
-		"named":      {"node is not there", "other", "this node is called " + c.Name},
+		"another's":  {"node is down", b.Name, "serves another server of site lyon"},
+		"named":      {"node is down", "other", "this node is called " + c.Name},
 		"processors": {"fewer processors", a.Name, "has=2", "configured=3"},
 		"memory":     {"less memory", a.Name},
 	} {

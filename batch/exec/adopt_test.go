@@ -98,13 +98,13 @@ func TestAdoptedJobEndsAsItEnds(t *testing.T) {
 
 func TestWhatDoesNotFitThePlatformAnyMoreIsNotAdopted(t *testing.T) {
 	for want, spoil := range map[string]func(a *Adopted){
-		"job bad: allocation[0]: node n1 has no 2 processors left": func(*Adopted) {},
-		"job bad: allocation[0]: node 2, the platform has 2 nodes": func(a *Adopted) { a.Allocation[0].Node = 2 },
-		"job bad: allocation: none":                                func(a *Adopted) { a.Allocation = nil },
-		"job bad: process: missing":                                func(a *Adopted) { a.Process = nil },
-		"job good: adopted twice":                                  func(a *Adopted) { a.Key = key("good") },
-		"accepted: 1..4":                                           func(a *Adopted) { a.Job.Shape.Width = 5 },
-		"job: missing":                                             func(a *Adopted) { a.Job = nil },
+		"job bad: allocation[0]: node n1 does not have 2 free processors": func(*Adopted) {},
+		"job bad: allocation[0]: node 2, the platform has 2 nodes":        func(a *Adopted) { a.Allocation[0].Node = 2 },
+		"job bad: allocation: none":                                       func(a *Adopted) { a.Allocation = nil },
+		"job bad: process: missing":                                       func(a *Adopted) { a.Process = nil },
+		"job good: adopted twice":                                         func(a *Adopted) { a.Key = key("good") },
+		"accepted: 1..4":                                                  func(a *Adopted) { a.Job.Shape.Width = 5 },
+		"job: missing":                                                    func(a *Adopted) { a.Job = nil },
 	} {
 		good, _ := found("good", 1, batch.Minute, time.Now())
 		bad, _ := found("bad", 2, batch.Minute, time.Now())
