@@ -97,7 +97,7 @@ func TestWhatAHostDoesNotOfferIsSaidWithItsReason(t *testing.T) {
 			allV2,
 			map[string]error{"mkdir": syscall.EACCES},
 			Config{},
-			"signals none none signals signals signals", "/v2: permission to change the control group is missing",
+			"signals none none signals signals signals", "/v2: no right to change the control group",
 		},
 		"read-only": {
 			allV2,
@@ -118,7 +118,7 @@ func TestWhatAHostDoesNotOfferIsSaidWithItsReason(t *testing.T) {
 			allV2,
 			map[string]error{"write /v2/drover-a1/probe": syscall.EPERM},
 			Config{Parent: "/"},
-			"signals none none signals signals v2", "/v2/drover-a1: permission to change the control group is missing",
+			"signals none none signals signals v2", "/v2/drover-a1: no right to change the control group",
 		},
 		"as configured": {
 			allV2, nil, Config{Parent: "/", Without: []Ability{Shares}}, "duty v2 v2 v2 v2 v2", "as configured",

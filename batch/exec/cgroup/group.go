@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 // Group is a set of processes and all that they start. With control groups no process can
@@ -198,8 +200,8 @@ func (h *Host) forget(g *Group) {
 // poll repeats cond, at growing intervals of up to 10 ms, until it is true, fails, or ctx
 // ends. The kernel has no notification for most of these conditions.
 func poll(ctx context.Context, cond func() (bool, error)) error {
-	pause := 100 * time.Microsecond
-	timer := time.NewTimer(pause)
+	pauses := &backoff.ExponentialBackOff{InitialInterval: 100 * time.Microsecond, Multiplier: 2, MaxInterval: 10 * time.Millisecond}
+	timer := time.NewTimer(pauses.NextBackOff())
 	defer timer.Stop()
 	for {
 		if ok, err := cond(); ok || err != nil {
@@ -209,8 +211,7 @@ func poll(ctx context.Context, cond func() (bool, error)) error {
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %w", context.Cause(ctx), os.ErrDeadlineExceeded)
 		case <-timer.C:
-			pause = min(2*pause, 10*time.Millisecond)
-			timer.Reset(pause)
+			timer.Reset(pauses.NextBackOff())
 		}
 	}
 }

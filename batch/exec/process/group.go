@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 // Group is a process group and its leader, a child of this process.
@@ -92,16 +94,23 @@ func exitOf(status syscall.WaitStatus) Exit {
 // forever.
 const GoneWait = 30 * time.Second
 
+// newPauses returns the pauses between two looks at processes that are about to disappear.
+func newPauses() *backoff.ExponentialBackOff {
+	return &backoff.ExponentialBackOff{InitialInterval: time.Millisecond, Multiplier: 2, MaxInterval: 100 * time.Millisecond}
+}
+
 // awaitGone waits until all processes of the group are dead, at most for GoneWait.
 func awaitGone(pgid int) bool {
 	const patience = 16 * time.Millisecond
 	deadline := time.Now().Add(GoneWait)
-	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+	pauses := newPauses()
+	for {
 		if errors.Is(syscall.Kill(-pgid, 0), syscall.ESRCH) {
 			return true
 		}
 		// kill also counts zombies. A closer look costs more, and is only taken when the parent
 		// does not reap them soon.
+		pause := pauses.NextBackOff()
 		if pause > patience && onlyDead(pgid) {
 			return true
 		}
@@ -177,11 +186,11 @@ func StrikeGroups(groups []string) (found bool) {
 // GoneWait.
 func ClearGroups(groups []string) (left bool) {
 	deadline := time.Now().Add(GoneWait)
-	for pause := time.Millisecond; StrikeGroups(groups); pause = min(2*pause, 100*time.Millisecond) {
+	for pauses := newPauses(); StrikeGroups(groups); {
 		if time.Now().After(deadline) {
 			return true
 		}
-		time.Sleep(pause)
+		time.Sleep(pauses.NextBackOff())
 	}
 	return false
 }

@@ -184,7 +184,7 @@ func (id ID) KillRest() (left bool) {
 func (id ID) KillMarked(mark string) (left bool, err error) {
 	want := []byte(Mark + "=" + mark)
 	deadline := time.Now().Add(GoneWait)
-	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+	for pauses := newPauses(); ; {
 		found, err := killMarked(id.Pid, want)
 		if err != nil || found == 0 {
 			return false, err
@@ -192,7 +192,7 @@ func (id ID) KillMarked(mark string) (left bool, err error) {
 		if time.Now().After(deadline) {
 			return true, nil
 		}
-		time.Sleep(pause)
+		time.Sleep(pauses.NextBackOff())
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
@@ -31,13 +33,14 @@ const (
 func (c *Client) run(first chan<- error) {
 	patience, cancel := context.WithTimeoutCause(c.ctx, ConnectPatience, errors.New("connect timeout"))
 	defer cancel()
-	pause, told := firstRetry, false
+	pauses := &backoff.ExponentialBackOff{InitialInterval: firstRetry, Multiplier: 2, MaxInterval: longestRetry}
+	connected := false
 	for c.ctx.Err() == nil {
 		was := time.Now()
 		err := c.session(func() {
-			pause = firstRetry
-			if !told {
-				told = true
+			pauses.Reset()
+			if !connected {
+				connected = true
 				first <- nil
 			}
 		})
@@ -45,16 +48,15 @@ func (c *Client) run(first chan<- error) {
 		if c.ctx.Err() != nil {
 			break
 		}
-		if told {
+		if connected {
 			c.log.Warn("connection lost", "after", time.Since(was).Round(time.Millisecond), "error", err)
 		} else if patience.Err() != nil || !transient(err) {
 			first <- fmt.Errorf("supervisor: %w", err)
 			return
 		}
-		wait(c.ctx, pause)
-		pause = min(2*pause, longestRetry)
+		wait(c.ctx, pauses.NextBackOff())
 	}
-	if !told {
+	if !connected {
 		first <- context.Cause(c.ctx)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
@@ -371,8 +373,9 @@ func (s *supervisor) save(t *program, st attempt.Status) {
 }
 
 func (s *supervisor) saveAgain(t *program, end journal.End) {
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		time.Sleep(pause)
+	pauses := &backoff.ExponentialBackOff{InitialInterval: firstPause, Multiplier: 2, MaxInterval: longestPause}
+	for {
+		time.Sleep(pauses.NextBackOff())
 		if gone(t.Dir) {
 			s.log.Warn("attempt directory is gone, its end is dropped", "attempt", t.Mark())
 			break

@@ -144,7 +144,7 @@ func (n *Node) Launch(ctx context.Context, t node.TaskSpec) (*Task, error) {
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 	}
 	sent := false // and possibly received
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+	for pauses := newPauses(); ; {
 		n.mu.Lock()
 		renewed := n.renewed
 		t.Token = n.token
@@ -160,7 +160,7 @@ func (n *Node) Launch(ctx context.Context, t node.TaskSpec) (*Task, error) {
 			return nil, fmt.Errorf("%w: %w", exec.ErrNodeGone, err)
 		case errors.Is(err, node.ErrUnreachable), errors.Is(err, node.ErrSilent):
 			sent = sent || errors.Is(err, node.ErrSilent)
-			err = wait(ctx, nil, pause)
+			err = wait(ctx, nil, pauses.NextBackOff())
 		default: // refused because of its arguments
 			p.Detach()
 			return nil, err

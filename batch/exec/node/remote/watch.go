@@ -5,34 +5,34 @@ import (
 	"errors"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 )
 
-// The pauses between tries.
-const (
-	firstPause   = 20 * time.Millisecond
-	longestPause = time.Second
-)
+// newPauses returns the pauses between two calls to a node that does not answer.
+func newPauses() *backoff.ExponentialBackOff {
+	return &backoff.ExponentialBackOff{InitialInterval: 20 * time.Millisecond, Multiplier: 2, MaxInterval: time.Second}
+}
 
 // callPatience bounds the calls of the watch itself, and signals.
 const callPatience = 2 * time.Second
 
 // run keeps a watch until the node is closed.
 func (n *Node) run() {
-	pause := firstPause
+	pauses := newPauses()
 	for n.ctx.Err() == nil {
 		n.mu.Lock()
 		renewed := n.renewed
 		n.mu.Unlock()
-		err := n.session(func() { pause = firstPause })
+		err := n.session(pauses.Reset)
 		if n.ctx.Err() != nil {
 			return
 		}
 		n.log.Debug("watch failed", "error", err)
 		// An unclaimed node is watched once it is claimed.
-		_ = wait(n.ctx, renewed, pause) // the loop checks ctx itself
-		pause = min(2*pause, longestPause)
+		_ = wait(n.ctx, renewed, pauses.NextBackOff()) // the loop checks ctx itself
 	}
 }
 
