@@ -88,7 +88,8 @@ func (s *Server) describeExternal(ctx context.Context) error {
 		return fmt.Errorf("batch: %w", err)
 	}
 	fields := []any{
-		"nodes", len(d.Platform.Nodes), "processors", d.Platform.Width(), "usable", d.Usable, "widest", d.MaxWidth, "max_time", d.MaxWalltime,
+		"nodes", len(d.Platform.Nodes), "processors", d.Platform.Width(), "usable", d.Usable,
+		"widest", d.MaxWidth, "max_time", d.MaxWalltime,
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Facts)) {
 		fields = append(fields, name, d.Facts[name])
@@ -139,7 +140,8 @@ func (s *Server) openExternal(adopted []external.Adopted) error {
 		},
 		Settings:    b.Model.Settings,
 		Forecasters: func() external.Forecaster { return &forecast.Forecaster{Slack: modelSlack} },
-		Programs:    batchScripts{s}, Files: attemptFiles{s.data}, ClaimedExit: solo.ExitClaimed, Logger: s.log.Named(string(b.Type)),
+		Programs:    batchScripts{s}, Files: attemptFiles{s.data}, ClaimedExit: solo.ExitClaimed,
+		Logger: s.log.Named(string(b.Type)),
 	})
 	if err != nil {
 		return err

@@ -74,7 +74,8 @@ func (s *Server) batchScript(key batch.Key, shape batch.Shape, p batch.Program) 
 	}
 	program, file := cmp.Or(s.cfg.Batch.Program, s.cfg.Program), s.data.attempt(key)
 	// The spec is one line that begins with a brace, so it cannot end the here-document.
-	return fmt.Appendf(nil, "#!/bin/sh\nexec %s attempt %s <<'SPEC'\n%s\nSPEC\n", shellWord(program), shellWord(file), spec), nil
+	command := shellWord(program) + " attempt " + shellWord(file)
+	return fmt.Appendf(nil, "#!/bin/sh\nexec %s <<'SPEC'\n%s\nSPEC\n", command, spec), nil
 }
 
 // attemptSpec is what `drover attempt` runs.

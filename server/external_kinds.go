@@ -12,11 +12,14 @@ import (
 // externals is the table of batch systems that Drover does not implement, by the
 // batch.type of the configuration: one line each. This is the only file that knows them.
 var externals = map[BatchType]externalKind{
-	Slurm: {title: "Slurm", launchHint: "have the program call srun", environment: slurmEnvironment, open: openSlurm, check: checkSlurm},
+	Slurm: slurmKind,
 }
 
-// slurmEnvironment names Slurm's variables.
-var slurmEnvironment = solo.System{Prefix: "SLURM", Nodes: "SLURM_JOB_NODELIST", ID: "SLURM_JOB_ID"}
+var slurmKind = externalKind{
+	title: "Slurm", launchHint: "have the program call srun",
+	environment: solo.System{Prefix: "SLURM", Nodes: "SLURM_JOB_NODELIST", ID: "SLURM_JOB_ID"},
+	open:        openSlurm, check: checkSlurm,
+}
 
 // openSlurm makes a cluster of the configuration.
 func openSlurm(b *Batch) externalCluster {

@@ -1,7 +1,5 @@
 package server
 
-import ()
-
 // writeScripts writes the batch scripts of services and logs the notes about them.
 func (s *Server) writeScripts() error {
 	for _, service := range s.cfg.Catalogue.Services() {

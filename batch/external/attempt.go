@@ -48,10 +48,13 @@ type attempt struct {
 	missed      int       // polls in a row that did not show it
 	unaccounted time.Time // since when accounting should say how it ended
 	resubmit    bool      // it leaves the cluster to be submitted again with another shape
-	twice       bool      // it has begun, and the cluster started it again or was about to: the cluster's records are about that start
 	requeued    bool      // the cluster has it waiting although it has begun
-	stopAsked   time.Time // when it was asked to stop because the cluster lost sight of it
-	presumed    bool      // it counts as lost although it did not confirm the stop
+	// twice: the cluster has started it again after it had begun, or was about to. The
+	// cluster's records are about that start.
+	twice bool
+
+	stopAsked time.Time // when it was asked to stop because the cluster lost sight of it
+	presumed  bool      // it counts as lost although it did not confirm the stop
 
 	lastAction Action // most recent request to the cluster about it; 0: none
 	actionAt   time.Time

@@ -31,7 +31,9 @@ const (
 	retryAfter        = 15 * time.Second
 	maxActions        = 200             // jobs that one Control call holds, releases or cancels
 	unconfirmedAfter  = 2 * time.Second // until an unanswered submission must show up
-	strayAfter        = time.Minute     // until unknown jobs of this site count as left over: a restarting server adopts and resubmits first
+	// strayAfter is when unknown jobs of this site count as left over: a restarting server
+	// adopts and resubmits its jobs first.
+	strayAfter = time.Minute
 	// enoughPolls is how many polls must miss an attempt before the absence of a record
 	// counts: a shared file system can show files late.
 	enoughPolls = 3
@@ -170,8 +172,12 @@ func (c *Config) Validate() error {
 		key   string
 		value int64
 	}{
-		{"max queued", int64(c.MaxQueued)}, {"interval", int64(c.Interval)}, {"stale", int64(c.Stale)},
-		{"stop timeout", int64(c.StopTimeout)}, {"retain", int64(c.Retain)}, {"max unseen", int64(c.MaxUnseen)},
+		{"max queued", int64(c.MaxQueued)},
+		{"interval", int64(c.Interval)},
+		{"stale", int64(c.Stale)},
+		{"stop timeout", int64(c.StopTimeout)},
+		{"retain", int64(c.Retain)},
+		{"max unseen", int64(c.MaxUnseen)},
 	} {
 		if n.value < 0 {
 			errs = append(errs, fmt.Errorf("%s: %d, accepted: 0 (the default) or more", n.key, n.value))

@@ -100,7 +100,9 @@ func (s *System) Watch(ctx context.Context, after batch.Cursor) (batch.Changes, 
 // behind all waiting jobs, by the model of the last poll. age is the age of that poll.
 // ok is false when there is no model. The error is an *UnknownError when the last poll
 // is older than Stale.
-func (s *System) Estimate(_ context.Context, asks []batch.Ask) (ests []batch.Estimate, age batch.Duration, ok bool, err error) {
+func (s *System) Estimate(
+	_ context.Context, asks []batch.Ask,
+) (ests []batch.Estimate, age batch.Duration, ok bool, err error) {
 	for i := range asks {
 		if err := checkAsk(&asks[i]); err != nil {
 			return nil, 0, false, fmt.Errorf("asks[%d]: %w", i, err)
@@ -192,7 +194,8 @@ func (s *System) Standing(_ context.Context, key batch.Key) (start, end batch.Ti
 	defer s.mu.Unlock()
 	a := s.attempts[key]
 	if a == nil {
-		return batch.Never, batch.Never, false, refuse(key, ReasonUnknownJob, "no attempt %d of epoch %d", key.Attempt, key.Epoch)
+		err := refuse(key, ReasonUnknownJob, "no attempt %d of epoch %d", key.Attempt, key.Epoch)
+		return batch.Never, batch.Never, false, err
 	}
 	if _, err := s.age(); err != nil {
 		return batch.Never, batch.Never, false, err

@@ -159,7 +159,8 @@ func (s *System) unseen(shown map[batch.Key]bool) []*attempt {
 // byPriority sorts jobs as the cluster considers them: by priority, then by age.
 func byPriority(a, b *Job) int {
 	return cmp.Or(
-		cmp.Compare(b.Priority, a.Priority), a.Submitted.Compare(b.Submitted), cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID),
+		cmp.Compare(b.Priority, a.Priority), a.Submitted.Compare(b.Submitted),
+		cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID),
 	)
 }
 

@@ -213,7 +213,8 @@ func (s *System) dropDuplicate(a *attempt, first, second *Job) *Job {
 	if !first.started() && (second.started() || second.ID == a.id) {
 		keep, drop = second, first
 	}
-	s.log.Error("attempt is in the cluster twice", "job", a.key.Job, "attempt", a.key.Attempt, "kept", keep.ID, "dropped", drop.ID)
+	s.log.Error("attempt is in the cluster twice",
+		"job", a.key.Job, "attempt", a.key.Attempt, "kept", keep.ID, "dropped", drop.ID)
 	if !drop.started() {
 		s.cancelNamed(drop.ID, drop.Name)
 	}

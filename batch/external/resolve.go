@@ -53,7 +53,9 @@ func (s *System) resolve(ctx context.Context, absent []absence) error {
 // records asks the controller and, for jobs that it has forgotten, the history. A job
 // counts only if its name or comment identifies the attempt. open are the attempts
 // with records that can still change.
-func (s *System) records(ctx context.Context, absent []absence) (known map[batch.Key]Record, open map[batch.Key]bool, err error) {
+func (s *System) records(
+	ctx context.Context, absent []absence,
+) (known map[batch.Key]Record, open map[batch.Key]bool, err error) {
 	known = make(map[batch.Key]Record)
 	idOf := make(map[batch.Key]string, len(absent))
 	take := func(list []Record) {
@@ -146,7 +148,8 @@ func (s *System) resolveKnown(m absence, r *Record, p Progress) {
 		return
 	}
 	if verdict == neverBegan {
-		s.log.Error("job ended without running", "job", m.key.Job, "id", r.ID, "state", r.State, "nodes", r.Nodes, "reason", out.Reason)
+		s.log.Error("job ended without running",
+			"job", m.key.Job, "id", r.ID, "state", r.State, "nodes", r.Nodes, "reason", out.Reason)
 	}
 	s.conclude(m.key, r, p, out)
 }
@@ -193,12 +196,14 @@ func (s *System) claimLost(m absence, p Progress) {
 	switch {
 	case p.Barred:
 		s.log.Error("accepted job was lost before it ran", "job", m.key.Job, "id", m.id)
-		s.conclude(m.key, nil, p, batch.Outcome{End: batch.EndNeverRan, Reason: s.title + " has lost job " + m.id + ", which it had accepted"})
+		reason := s.title + " has lost job " + m.id + ", which it had accepted"
+		s.conclude(m.key, nil, p, batch.Outcome{End: batch.EndNeverRan, Reason: reason})
 	case !p.Ended.IsZero():
 		s.conclude(m.key, nil, p, p.Outcome)
 	case s.confirmStopped(m, p):
 		s.log.Error("running job was lost", "job", m.key.Job, "id", m.id)
-		s.conclude(m.key, nil, p, batch.Outcome{End: batch.EndLost, Reason: fmt.Sprintf("%s has forgotten job %s while it ran", s.title, m.id)})
+		reason := fmt.Sprintf("%s has forgotten job %s while it ran", s.title, m.id)
+		s.conclude(m.key, nil, p, batch.Outcome{End: batch.EndLost, Reason: reason})
 	}
 }
 
@@ -260,7 +265,9 @@ type accountingState struct {
 // history returns the records of jobs that the controller has forgotten. open are the
 // attempts with records that can still change: accounting does not answer, or has the job
 // as running.
-func (s *System) history(ctx context.Context, forgotten []absence) (ended []Record, open map[batch.Key]bool, err error) {
+func (s *System) history(
+	ctx context.Context, forgotten []absence,
+) (ended []Record, open map[batch.Key]bool, err error) {
 	if len(forgotten) == 0 {
 		return nil, nil, nil
 	}

@@ -15,7 +15,10 @@ func (s *System) submitReady() {
 	if !s.view.first || s.view.fails > 0 || s.view.full || s.closed {
 		return
 	}
-	for i := 0; i < len(s.queue) && s.submissions < maxSubmissions+maxPrepared && s.queued+s.submissions < s.cfg.MaxQueued; {
+	for i := 0; i < len(s.queue); {
+		if s.submissions >= maxSubmissions+maxPrepared || s.queued+s.submissions >= s.cfg.MaxQueued {
+			return
+		}
 		a := s.queue[i]
 		if !a.submittable() {
 			i++
@@ -120,7 +123,7 @@ func (s *System) handOver(key batch.Key, shape batch.Shape, earliest batch.Time)
 		return "", fmt.Errorf("%w: the server is stopping", ErrNeverRan)
 	}
 	return s.cluster.Submit(s.life, &Submission{
-		Script: script, Name: Name(key), Comment: Comment(s.cfg.Site, key, script.Owner), Width: shape.Width, Limit: shape.Walltime,
-		Delay: max(earliest.Sub(s.Now()), 0),
+		Script: script, Name: Name(key), Comment: Comment(s.cfg.Site, key, script.Owner),
+		Width: shape.Width, Limit: shape.Walltime, Delay: max(earliest.Sub(s.Now()), 0),
 	})
 }

@@ -102,7 +102,8 @@ func parseAccounted(out, mark string) ([]external.Record, error) {
 		}
 		state, _, _ := strings.Cut(f[1], " ") // CANCELLED by 1000
 		r := external.Record{
-			ID: f[0], State: state, Cause: causeOf(state), Start: start, End: end, Nodes: expand(null(f[5])), Name: f[6], Comment: f[7],
+			ID: f[0], State: state, Cause: causeOf(state), Start: start, End: end, Nodes: expand(null(f[5])),
+			Name: f[6], Comment: f[7],
 		}
 		if r.Code, r.Signal, okS = parseExit(f[2]); !okS {
 			return nil, &FormatError{Source: "sacct", Field: "exit code", Value: f[2]}

@@ -59,7 +59,9 @@ func (c *Cluster) Limit(d batch.Duration) batch.Duration {
 // options are the sbatch options by which the site says where its jobs run.
 func (c *Cluster) options() []string {
 	var args []string
-	for _, o := range [][2]string{{"--partition=", c.cfg.Partition}, {"--account=", c.cfg.Account}, {"--qos=", c.cfg.QOS}} {
+	for _, o := range [][2]string{
+		{"--partition=", c.cfg.Partition}, {"--account=", c.cfg.Account}, {"--qos=", c.cfg.QOS},
+	} {
 		if o[1] != "" {
 			args = append(args, o[0]+o[1])
 		}

@@ -43,7 +43,8 @@ func (c *Cluster) run(ctx context.Context, input []byte, args ...string) (out st
 	case own.Err() != nil:
 		return "", &external.UnreachableError{Command: args[0], Sent: true, Text: fmt.Sprintf("no answer within %v", limit)}
 	case stdout.over:
-		return "", &external.UnreachableError{Command: args[0], Sent: true, Text: fmt.Sprintf("more than %d bytes of output", maxOutput)}
+		why := fmt.Sprintf("more than %d bytes of output", maxOutput)
+		return "", &external.UnreachableError{Command: args[0], Sent: true, Text: why}
 	case errors.As(err, &exit):
 		return stdout.text.String(), failure(args[0], exit.ExitCode(), notes)
 	case err != nil:

@@ -61,7 +61,8 @@ func (c *Cluster) Describe(ctx context.Context) (external.Description, error) {
 		nodes.List[i].Usable = true
 	}
 	d = external.Description{
-		Platform: nodes.Platform(), Usable: usable.Width(), MaxWidth: part.widest(nodes.List), MaxPerNode: part.perNode, MaxWalltime: part.maxTime,
+		Platform: nodes.Platform(), Usable: usable.Width(),
+		MaxWidth: part.widest(nodes.List), MaxPerNode: part.perNode, MaxWalltime: part.maxTime,
 		Facts: map[string]string{
 			factVersion: set.version.String(), factCluster: set.cluster, factPartition: part.name, factScheduler: set.scheduler,
 			factAccounting: set.accounting, factCompleted: set.jobComp, factCompletedFile: set.jobCompFile,
@@ -130,7 +131,8 @@ func (c *Cluster) warnings(set *settings, part *partition, d *external.Descripti
 		warn("EnforcePartLimits is %s: jobs that can never run wait forever instead of being refused", set.partLimits)
 	}
 	if set.minJobAge < 4*batch.Duration(c.cfg.Interval.Microseconds()) {
-		warn("MinJobAge is %v: Slurm may forget jobs before a poll sees their end; their own records count then", set.minJobAge)
+		warn("MinJobAge is %v: Slurm may forget jobs before a poll sees their end; then their own records count",
+			set.minJobAge)
 	}
 	if set.proctrack == "proctrack/pgid" {
 		warn("ProctrackType is %s: programs can outlive their jobs; use proctrack/cgroup", set.proctrack)
@@ -198,7 +200,9 @@ func parseSettings(out string) (settings, error) {
 	}
 	var ok bool
 	if s.version, ok = parseVersion(values["SLURM_VERSION"]); !ok {
-		return settings{}, &FormatError{Source: "scontrol show config", Field: "SLURM_VERSION", Value: values["SLURM_VERSION"]}
+		return settings{}, &FormatError{
+			Source: "scontrol show config", Field: "SLURM_VERSION", Value: values["SLURM_VERSION"],
+		}
 	}
 	seconds, _, _ := strings.Cut(values["MinJobAge"], " ")
 	if n, ok := parseNumber(seconds); ok {
@@ -333,6 +337,9 @@ func parseRights(out string) []right {
 	return all
 }
 
+// notEnforced ends notes about rights.
+const notEnforced = ", which Slurm does not enforce (AccountingStorageEnforce)"
+
 // checkRights checks the configured account and QOS against accounting. trial is the
 // error of the trial submission. Slurm enforces accounts and QOS only with
 // AccountingStorageEnforce, so a wrong one that it accepts is a note.
@@ -357,14 +364,15 @@ func (c *Cluster) checkRights(ctx context.Context, set *settings, trial error) (
 		if set.jobComp == filetxt {
 			other = "the file of completed jobs"
 		}
-		note := fmt.Sprintf("%v; ends of jobs that the controller has forgotten come from %s", &external.AccountingError{Err: err}, other)
-		return []string{note}, nil //nolint:nilerr // the site works without it
+		note := fmt.Sprintf("%v; ends of jobs that the controller has forgotten come from %s",
+			&external.AccountingError{Err: err}, other)
+		return []string{note}, nil // the site works without accounting
 	}
 	if account != "" && !slices.Contains(accountsOf(all), account) {
-		notes = append(notes, fmt.Sprintf("account: %q is not one of user %s, which Slurm does not enforce (AccountingStorageEnforce)", account, name))
+		notes = append(notes, fmt.Sprintf("account: %q is not one of user %s"+notEnforced, account, name))
 	}
 	if qos != "" && !slices.Contains(qosOf(all, account), qos) && len(notes) == 0 {
-		notes = append(notes, fmt.Sprintf("qos: %q is not one of user %s, which Slurm does not enforce (AccountingStorageEnforce)", qos, name))
+		notes = append(notes, fmt.Sprintf("qos: %q is not one of user %s"+notEnforced, qos, name))
 	}
 	return notes, nil
 }

@@ -146,7 +146,8 @@ func (r *row) job() external.Job {
 		AdminHold: r.reason == heldByAdmin,
 	}
 	switch r.reason {
-	case "Dependency", "DependencyNeverSatisfied", "BadConstraints", "PartitionDown", "PartitionInactive", "AccountNotAllowed", "QOSNotAllowed":
+	case "Dependency", "DependencyNeverSatisfied", "BadConstraints", "PartitionDown", "PartitionInactive",
+		"AccountNotAllowed", "QOSNotAllowed":
 		j.Blocked = true
 	}
 	if external.Marked(r.name, r.comment) {
@@ -212,7 +213,8 @@ func causeOf(state string) external.Cause {
 
 // details are the columns of a Lookup. squeue cuts longer values off.
 var details = []string{
-	"JobID:40", "State:20", "Reason:40", "exit_code:20", "StartTime:20", "EndTime:20", "NodeList:400", "Name:200", "Comment:400",
+	"JobID:40", "State:20", "Reason:40", "exit_code:20", "StartTime:20", "EndTime:20", "NodeList:400", "Name:200",
+	"Comment:400",
 }
 
 // maxAsked is how many jobs one command is asked about.

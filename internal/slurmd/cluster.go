@@ -188,7 +188,8 @@ func (c *Cluster) text(ctx context.Context) (string, error) {
 		{"SelectTypeParameters", "CR_CPU"},
 		{"PriorityType", "priority/basic"},
 		{"SchedulerType", "sched/backfill"},
-		{"SchedulerParameters", "bf_interval=2,bf_resolution=1,bf_window=10080,bf_continue,batch_sched_delay=0,sched_interval=5,bf_max_job_test=1000,default_queue_depth=1000"},
+		{"SchedulerParameters", "bf_interval=2,bf_resolution=1,bf_window=10080,bf_continue,batch_sched_delay=0," +
+			"sched_interval=5,bf_max_job_test=1000,default_queue_depth=1000"},
 		{"SlurmdParameters", "config_overrides"},
 		{"ReturnToService", "2"},
 		{"MinJobAge", strconv.Itoa(c.MinJobAge)},

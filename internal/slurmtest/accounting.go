@@ -66,7 +66,8 @@ func LimitMemory(t testing.TB, cfg Config) (limited Config, why string) {
 		}
 	}
 	cfg.Name = fmt.Sprintf("%s%d", cfg.Name, os.Getpid())
-	cfg.Cgroups = "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + cgroups + "\nConstrainRAMSpace=yes\nConstrainSwapSpace=yes\nMinRAMSpace=10\n"
+	cfg.Cgroups = "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + cgroups +
+		"\nConstrainRAMSpace=yes\nConstrainSwapSpace=yes\nMinRAMSpace=10\n"
 	cfg.Lines = append(slices.Clone(cfg.Lines), "TaskPlugin=task/cgroup", "ProctrackType=proctrack/cgroup",
 		"SelectTypeParameters=CR_CPU_Memory", "DefMemPerCPU=100")
 	t.Cleanup(func() {

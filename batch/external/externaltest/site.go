@@ -58,7 +58,8 @@ func NewSite(t testing.TB, cluster external.Cluster, interval time.Duration) *Si
 func (s *Site) Open(change func(*external.Config)) {
 	s.t.Helper()
 	cfg := external.Config{
-		Site: SiteName, Cluster: s.Cluster, Interval: s.interval, Programs: s, Files: s, ClaimedExit: ClaimedExit, StopTimeout: time.Second,
+		Site: SiteName, Cluster: s.Cluster, Interval: s.interval, StopTimeout: time.Second,
+		Programs: s, Files: s, ClaimedExit: ClaimedExit,
 		Policy: easy.New, Forecasters: func() external.Forecaster { return &forecast.Forecaster{} },
 		Logger: hclog.New(&hclog.LoggerOptions{Output: testLog{s}, Level: hclog.Debug}),
 	}
@@ -159,7 +160,8 @@ code=$?
 echo $code > %[4]s.new && mv %[4]s.new %[4]s
 exit $code
 `, s.File(key, "claim"), s.File(key, "runs"), do, s.File(key, "end"), s.File(key, "notice"), ClaimedExit)
-	return external.Script{Text: []byte(text), Owner: "bob", Dir: s.Dir, Stdout: s.File(key, "out"), Stderr: s.File(key, "out")}, nil
+	out := s.File(key, "out")
+	return external.Script{Text: []byte(text), Owner: "bob", Dir: s.Dir, Stdout: out, Stderr: out}, nil
 }
 
 // Read implements external.AttemptFiles.
@@ -252,7 +254,8 @@ func (s *Site) Submit(n int, width int32, walltime batch.Duration, do string) ba
 	s.t.Helper()
 	key := AttemptOf(n)
 	s.SetScript(key, do)
-	s.Order(batch.Command{Kind: batch.CmdSubmit, Key: key, Job: &batch.Job{Shape: batch.Shape{Width: width, Walltime: walltime}}})
+	job := &batch.Job{Shape: batch.Shape{Width: width, Walltime: walltime}}
+	s.Order(batch.Command{Kind: batch.CmdSubmit, Key: key, Job: job})
 	return key
 }
 
@@ -280,7 +283,8 @@ func (s *Site) State(key batch.Key) batch.Found {
 // AwaitPhase waits until an attempt is in a phase.
 func (s *Site) AwaitPhase(key batch.Key, phase batch.Phase) batch.Found {
 	s.t.Helper()
-	Until(s.t, fmt.Sprintf("job %s reaches phase %d from %+v", key.Job, phase, s.State(key)), func() bool { return s.State(key).Phase == phase })
+	what := fmt.Sprintf("job %s reaches phase %d from %+v", key.Job, phase, s.State(key))
+	Until(s.t, what, func() bool { return s.State(key).Phase == phase })
 	return s.State(key)
 }
 

@@ -113,7 +113,8 @@ func holdAndPlace(t *testing.T, rig Rig, s *Site) {
 
 func reserve(t *testing.T, _ Rig, s *Site) {
 	key := AttemptOf(1)
-	s.Order(batch.Command{Kind: batch.CmdReserve, Key: key, Job: &batch.Job{Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}})
+	job := &batch.Job{Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}
+	s.Order(batch.Command{Kind: batch.CmdReserve, Key: key, Job: job})
 	after := s.Submit(2, 1, batch.Minute, "true")
 	s.AwaitPhase(after, batch.PhaseEnded)
 	if f := s.State(key); f.Phase != batch.PhaseReserved || s.Runs(key) != 0 {
@@ -200,7 +201,9 @@ func loseAnswer(t *testing.T, rig Rig, s *Site) {
 	local := rig.SubmitLocal()
 	s.Restart(func(c *external.Config) { c.Cluster = unanswered{s.Cluster} })
 	key := s.Submit(1, 1, batch.Minute, "true")
-	Until(t, "the submission is found", func() bool { return s.Logged("unconfirmed submission found", string(key.Job)) > 0 })
+	Until(t, "the submission is found", func() bool {
+		return s.Logged("unconfirmed submission found", string(key.Job)) > 0
+	})
 	if n := rig.Jobs(); n != 2 {
 		t.Errorf("%d jobs in the cluster", n)
 	}
@@ -217,7 +220,8 @@ func submitTwice(t *testing.T, rig Rig, s *Site) {
 		t.Fatal(err)
 	}
 	_, err = s.Cluster.Submit(t.Context(), &external.Submission{
-		Script: script, Name: external.Name(key), Comment: external.Comment(SiteName, key, "bob"), Width: 1, Limit: batch.Minute,
+		Script: script, Name: external.Name(key), Comment: external.Comment(SiteName, key, "bob"),
+		Width: 1, Limit: batch.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)

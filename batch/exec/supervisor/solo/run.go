@@ -31,7 +31,9 @@ const (
 
 // signals are passed on to the program. Of the others, SIGCHLD belongs to the runtime,
 // and the rest cannot be caught or reach the whole process group anyway.
-var signals = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGXCPU}
+var signals = []os.Signal{
+	syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGXCPU,
+}
 
 // Run reads a spec, runs its attempt unless the attempt is claimed already, and
 // returns the exit code of its program: 128 plus the number of a signal, as a shell does.
@@ -47,7 +49,8 @@ func Run(path string, input io.Reader, messages io.Writer) int {
 		r.say("%v", err)
 		return ExitBroken
 	}
-	won, state, err := journal.Claim(r.dir, r.name, journal.Claimer{Kind: journal.Supervisor, By: r.spec.startName()}, time.Now())
+	claimer := journal.Claimer{Kind: journal.Supervisor, By: r.spec.startName()}
+	won, state, err := journal.Claim(r.dir, r.name, claimer, time.Now())
 	switch {
 	case err != nil:
 		r.say("%v", err)
@@ -56,7 +59,8 @@ func Run(path string, input io.Reader, messages io.Writer) int {
 		if state.Claimer.Kind == journal.Supervisor {
 			r.notify("", state.Claimer.By)
 		}
-		r.say("attempt already claimed by the %s, nothing runs", strings.TrimSpace(string(state.Claimer.Kind)+" "+state.Claimer.By))
+		by := strings.TrimSpace(string(state.Claimer.Kind) + " " + state.Claimer.By)
+		r.say("attempt already claimed by the %s, nothing runs", by)
 		return ExitClaimed
 	}
 	me, err := process.Identify(os.Getpid())
@@ -103,7 +107,8 @@ func (r *run) follow(g *process.Group, caught <-chan os.Signal) int {
 	if stopped {
 		r.say("stopped on request: the batch system lost sight of this attempt")
 		if code != 0 { // with 0 it had just completed
-			end = journal.End{Kind: journal.Lost, Reason: "it was stopped, because the batch system lost sight of it", At: end.At}
+			reason := "it was stopped, because the batch system lost sight of it"
+			end = journal.End{Kind: journal.Lost, Reason: reason, At: end.At}
 		}
 		r.notify(stoppedMark, "exit status "+strconv.Itoa(code))
 	}
@@ -154,7 +159,9 @@ func await(g *process.Group, caught <-chan os.Signal, asked <-chan struct{}) (ex
 // recordEnd makes an end durable. It gives up after some seconds: the batch system has
 // its own record.
 func (r *run) recordEnd(end journal.End) {
-	pauses := &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, Multiplier: 2, MaxInterval: 10 * time.Second}
+	pauses := &backoff.ExponentialBackOff{
+		InitialInterval: 100 * time.Millisecond, Multiplier: 2, MaxInterval: 10 * time.Second,
+	}
 	_, err := backoff.Retry(context.Background(), func() (struct{}, error) {
 		err := journal.AppendEnd(r.dir, r.name, end)
 		if errors.Is(err, fs.ErrNotExist) { // the program removed it
