@@ -1,15 +1,22 @@
 package main
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent/farm"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs/fractional"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/reallocation"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/rows"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/internal/parallel"
 )
 
 // reproCmd is drover-lab repro.
@@ -35,6 +42,62 @@ func row(cells ...string) table.Row {
 type reproReport interface {
 	Markdown(level int, folder string) string
 	Write(dir string) ([]string, error)
+}
+
+// experiment is a set of runs whose rows are kept in a folder.
+type experiment[C any] struct {
+	folder  string // its path
+	begunBy string // the version of drover that wrote its first rows
+	cases   []C
+	has     func(C) bool
+	do      func(C) error // runs a case and keeps its row
+}
+
+// missing runs the cases that the folder lacks. What is finished stays there, whatever
+// ends the rest. A case that is stuck is reported and left out.
+func (r *experiment[C]) missing(a *app, workers int, stuck func(error) bool) error {
+	if by := cmdline.BuiltFrom(); r.begunBy != by {
+		_, err := fmt.Fprintf(a.Stderr, "warning: %s was begun by drover %s, this is %s: remove it to start again if the policy has changed since\n",
+			r.folder, r.begunBy, by)
+		if err != nil {
+			return err
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(r.cases), r.has)
+	bar := &cmdline.ProgressBar{Process: a.Process, Unit: "runs"}
+	begin, finished := time.Now(), 0
+	failures, err := parallel.Map(a.ctx, workers, rest, func(c C) (error, error) {
+		err := r.do(c)
+		if stuck(err) {
+			return err, nil
+		}
+		return nil, err
+	}, func(done int) {
+		finished = done
+		bar.Report(done, len(rest))
+	})
+	bar.Finish()
+	if a.ctx.Err() != nil {
+		err = a.ctx.Err() // instead of one error for each run that it ended
+	}
+	if err != nil {
+		kept := 0
+		for _, c := range r.cases {
+			if r.has(c) {
+				kept++
+			}
+		}
+		return fmt.Errorf("%d of %d rows are kept in %s: %w", kept, len(r.cases), r.folder, err)
+	}
+	for _, failure := range failures {
+		if failure != nil {
+			if _, err := fmt.Fprintln(a.Stderr, failure); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = fmt.Fprintf(a.Stderr, "%d runs in %.1f s, %d were there\n", finished, time.Since(begin).Seconds(), len(r.cases)-len(rest))
+	return err
 }
 
 // publication says where the report about a paper goes: to a folder, and into a page
@@ -94,17 +157,22 @@ func (p publication) page(r reproReport) ([]byte, error) {
 	return page, nil
 }
 
-// reproExit returns the exit code of an error of a report, 0 for others.
+// reproExit returns the exit code of an error of an experiment or a report, 0 for others.
 func reproExit(err error) int {
 	var (
-		parse   *papers.ParseError
-		lacking *reallocation.LackingError
+		mismatch *rows.MismatchError
+		locked   *rows.LockedError
+		parse    *papers.ParseError
+		lacking  *reallocation.LackingError
+		farmLine *farm.ParseError
+		dfrsLine *fractional.ParseError
+		table    *csv.ParseError
+		job      *fractional.JobError
 	)
-	if errors.As(err, &parse) || errors.As(err, &lacking) {
-		return cmdline.ExitRefused
+	for _, target := range []any{&mismatch, &locked, &parse, &lacking, &farmLine, &dfrsLine, &table, &job} {
+		if errors.As(err, target) {
+			return cmdline.ExitRefused
+		}
 	}
-	if code := farmExit(err); code != 0 {
-		return code
-	}
-	return dfrsExit(err)
+	return 0
 }

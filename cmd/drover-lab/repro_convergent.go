@@ -9,9 +9,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent/farm"
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/rows"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
-	"github.com/seed-9b8f70bb/drover/internal/parallel"
 )
 
 // reproConvergentCmd is drover-lab repro convergent.
@@ -96,61 +94,25 @@ func (c *reproConvergentCmd) rows(a *app, plan *farm.Plan, workers int) (rows []
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
 	cases := plan.Cases()
-	missing := folder.Missing(cases)
-	if c.Partial {
-		return folder.Rows(cases), folder.Costs(cases), nil
-	}
-	if by := folder.BegunBy(); by != cmdline.BuiltFrom() {
-		if _, err := fmt.Fprintf(a.Stderr, "warning: %s was begun by drover %s, this is %s: remove it to begin anew if the policy has changed since\n", c.Results, by, cmdline.BuiltFrom()); err != nil {
+	if !c.Partial {
+		begin := time.Now()
+		r := experiment[farm.Case]{
+			folder: c.Results, begunBy: folder.BegunBy(), cases: cases, has: folder.Has,
+			do: func(one farm.Case) error {
+				row, cost, err := farm.Run(a.ctx, one, farm.Options{Clock: func() time.Duration { return time.Since(begin) }})
+				if err != nil {
+					return err
+				}
+				return folder.Add(&row, &cost)
+			},
+		}
+		stuck := func(err error) bool { return errors.As(err, new(*farm.StuckError)) }
+		if err := r.missing(a, workers, stuck); err != nil {
 			return nil, nil, err
 		}
 	}
-	bar := &cmdline.ProgressBar{Process: a.Process, Unit: "runs"}
-	begin, finished := time.Now(), 0
-	clock := func() time.Duration { return time.Since(begin) }
-	stuck, err := parallel.Map(a.ctx, workers, missing, func(one farm.Case) (*farm.StuckError, error) {
-		row, cost, err := farm.Run(a.ctx, one, farm.Options{Clock: clock})
-		if stuck, ok := errors.AsType[*farm.StuckError](err); ok {
-			return stuck, nil
-		}
-		if err == nil {
-			err = folder.Add(&row, &cost)
-		}
-		return nil, err
-	}, func(done int) {
-		finished = done
-		bar.Report(done, len(missing))
-	})
-	bar.Finish()
-	rows, costs = folder.Rows(cases), folder.Costs(cases)
-	if a.ctx.Err() != nil {
-		err = a.ctx.Err() // not once for each run that it has ended
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("%d of %d rows are kept in %s: %w", len(rows), len(cases), c.Results, err)
-	}
-	for _, s := range stuck {
-		if s != nil {
-			if _, err := fmt.Fprintln(a.Stderr, s); err != nil {
-				return nil, nil, err
-			}
-		}
-	}
-	_, err = fmt.Fprintf(a.Stderr, "%d runs in %.1f s, %d were there\n", finished, time.Since(begin).Seconds(), len(cases)-len(missing))
-	return rows, costs, err
-}
-
-// farmExit returns the exit code of an error of these experiments, 0 for others.
-func farmExit(err error) int {
-	var (
-		foreign *farm.ForeignError
-		locked  *rows.LockedError
-		parse   *farm.ParseError
-	)
-	if errors.As(err, &foreign) || errors.As(err, &locked) || errors.As(err, &parse) {
-		return cmdline.ExitRefused
-	}
-	return 0
+	rows, costs = folder.Rows(cases)
+	return rows, costs, nil
 }
 
 // print prints a line for each case, as the mean of its seeds.

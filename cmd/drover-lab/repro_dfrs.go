@@ -2,7 +2,6 @@ package main
 
 import (
 	"compress/gzip"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
@@ -15,9 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	policy "github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs/fractional"
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/rows"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
-	"github.com/seed-9b8f70bb/drover/internal/parallel"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
@@ -118,46 +115,23 @@ func (c *reproDFRSCmd) rows(a *app, plan *fractional.Plan, workers int) (rows []
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
 	tasks := plan.Tasks(all)
-	missing := folder.Missing(tasks)
-	if by := folder.BegunBy(); by != cmdline.BuiltFrom() {
-		if _, err := fmt.Fprintf(a.Stderr, "warning: %s was begun by drover %s, this is %s: remove it to begin anew if the policy has changed since\n", c.Results, by, cmdline.BuiltFrom()); err != nil {
-			return nil, err
-		}
-	}
-	bar := &cmdline.ProgressBar{Process: a.Process, Unit: "runs"}
-	begin, finished := time.Now(), 0
-	stuck, err := parallel.Map(a.ctx, workers, missing, func(t fractional.Task) (*fractional.StuckError, error) {
-		known, _ := folder.Bound(t.Instance)
-		begin := time.Now()
-		row, err := t.Run(a.ctx, known, fractional.Options{})
-		if stuck, ok := errors.AsType[*fractional.StuckError](err); ok {
-			return stuck, nil
-		}
-		if err == nil {
-			err = folder.Add(&row, time.Since(begin).Seconds())
-		}
-		return nil, err
-	}, func(done int) {
-		finished = done
-		bar.Report(done, len(missing))
-	})
-	bar.Finish()
-	rows = folder.Rows(tasks)
-	if a.ctx.Err() != nil {
-		err = a.ctx.Err() // not once for each run that it has ended
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%d of %d rows are kept in %s: %w", len(rows), len(tasks), c.Results, err)
-	}
-	for _, s := range stuck {
-		if s != nil {
-			if _, err := fmt.Fprintln(a.Stderr, s); err != nil {
-				return nil, err
+	r := experiment[fractional.Task]{
+		folder: c.Results, begunBy: folder.BegunBy(), cases: tasks, has: folder.Has,
+		do: func(t fractional.Task) error {
+			begin := time.Now()
+			known, _ := folder.Bound(t.Instance)
+			row, err := t.Run(a.ctx, known, fractional.Options{})
+			if err != nil {
+				return err
 			}
-		}
+			return folder.Add(&row, time.Since(begin).Seconds())
+		},
 	}
-	_, err = fmt.Fprintf(a.Stderr, "%d runs in %.1f s, %d were there\n", finished, time.Since(begin).Seconds(), len(tasks)-len(missing))
-	return rows, err
+	stuck := func(err error) bool { return errors.As(err, new(*fractional.StuckError)) }
+	if err := r.missing(a, workers, stuck); err != nil {
+		return nil, err
+	}
+	return folder.Rows(tasks), nil
 }
 
 // report prints what was found: of the whole experiment with its report, of other
@@ -178,21 +152,6 @@ func (c *reproDFRSCmd) report(a *app, rows []fractional.Row) error {
 		_, err := fmt.Fprintf(a.Stdout, "%s\n%d files in %s\n", r.About(), files, c.Out)
 		return err
 	})
-}
-
-// dfrsExit returns the exit code of an error of these experiments, 0 for others.
-func dfrsExit(err error) int {
-	var (
-		mismatch *fractional.MismatchError
-		locked   *rows.LockedError
-		parse    *fractional.ParseError
-		torn     *csv.ParseError
-		job      *fractional.JobError
-	)
-	if errors.As(err, &mismatch) || errors.As(err, &locked) || errors.As(err, &parse) || errors.As(err, &torn) || errors.As(err, &job) {
-		return cmdline.ExitRefused
-	}
-	return 0
 }
 
 // dfrsSum sums up the rows of one set, algorithm and period.

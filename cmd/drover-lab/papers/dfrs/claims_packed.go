@@ -136,7 +136,7 @@ func minvtPeriod(s *study) papers.Finding {
 			}
 			v = append(v, c.avg)
 		}
-		holds = holds && slices.Max(v) <= slices.Min(v)*(1+similarly)
+		holds = holds && slices.Max(v) <= slices.Min(v)*(1+alike)
 		texts = append(texts, first+" "+papers.FromTo(v, papers.Tenth))
 	}
 	return papers.Found(holds, "%s", strings.Join(texts, "; "))

@@ -13,6 +13,8 @@ type Dir struct {
 	path  string
 	lock  *os.File // the folder itself, locked while it is open
 	lines []*Lines
+
+	closing []func() error // before the files are closed
 }
 
 // LockedError is a folder in which another process is at work.
@@ -68,9 +70,12 @@ func (d *Dir) Replace(name string, text []byte) error {
 	return nil
 }
 
-// Close closes the files to which lines were added, and gives up the lock.
+// Close puts the rows of tables in order, closes the files and unlocks the folder.
 func (d *Dir) Close() error {
 	var errs []error
+	for _, f := range d.closing {
+		errs = append(errs, f())
+	}
 	for _, l := range d.lines {
 		errs = append(errs, l.file.Close())
 	}

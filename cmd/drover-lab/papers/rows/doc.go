@@ -1,7 +1,10 @@
-// Package rows keeps lines of text in a folder, so that what was cut off goes on.
+// Package rows keeps the rows of an experiment in a folder, so that an experiment that was
+// interrupted continues where it stopped.
 //
-//	Open ── locks DIR ──▶ Dir ─┬─ Lines   a file to which whole lines are added
-//	                           └─ Replace a file that is there whole or not at all
+//	Open ── locks DIR ──▶ Dir ─┬─ Begin      about.json: what the rows have in common
+//	                           ├─ OpenTable  a file of rows, one line each
+//	                           └─ Close      puts the rows in order, unlocks
 //
-// It knows nothing of what the lines say: experiments of package sim's neighbours do.
+// A row is added as soon as it is known. A line that a crash has cut off is removed when
+// the folder is opened again. The package does not know what rows mean.
 package rows

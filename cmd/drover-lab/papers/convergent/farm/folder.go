@@ -1,190 +1,99 @@
 package farm
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"slices"
-	"sync"
 
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/rows"
 )
 
 // The files of a folder.
 const (
-	RowsName  = "runs.jsonl"  // a row for each case that is done
-	CostsName = "costs.jsonl" // what each took: no two starts write the same
-	aboutName = "about.json"  // who began
+	RowsName  = "runs.jsonl"  // a row for each case
+	CostsName = "costs.jsonl" // the processor time of each; it differs from run to run
 )
 
-// Folder holds the rows of what is done, so that what is begun again goes on. Rows are
-// added as they come, and put in order in the end.
-//
-// Its methods may be called from several goroutines.
+// Folder holds the rows of finished cases. Its methods can be called from several
+// goroutines.
 type Folder struct {
 	dir   *rows.Dir
 	by    string // the version of drover that made it
-	mu    sync.Mutex
-	rows  *rows.Lines
-	costs *rows.Lines
-	done  map[Case]Row
-	took  map[Case]Cost
+	rows  *rows.Table[Case, Row]
+	costs *rows.Table[Case, Cost]
 }
 
-// ForeignError is a folder whose rows are not of this schema.
-type ForeignError struct{ Dir, Why string }
-
-// Error says what to do.
-func (e *ForeignError) Error() string {
-	return fmt.Sprintf("folder %s: %s, accepted: another folder, or remove it to begin anew", e.Dir, e.Why)
-}
-
-// about says whose rows a folder has.
+// about is what the rows of a folder have in common.
 type about struct {
 	Schema string `json:"schema"`
 	By     string `json:"begun_by"` // a version of drover
 }
 
-// OpenFolder opens or makes a folder. A last line that was torn is cut off. The error
-// may be a *ForeignError, a *rows.LockedError or a *ParseError.
+// OpenFolder opens or makes a folder. The error can be a *rows.MismatchError, a
+// *rows.LockedError or a *ParseError.
 func OpenFolder(dir, by string) (*Folder, error) {
 	d, err := rows.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{dir: d, done: map[Case]Row{}, took: map[Case]Cost{}}
-	if err := f.open(by); err != nil {
+	f := &Folder{dir: d}
+	if err := f.open(about{Schema, by}); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return f, nil
 }
 
-func (f *Folder) open(by string) error {
-	if err := f.agree(about{Schema, by}); err != nil {
-		return err
-	}
-	var err error
-	f.rows, err = f.dir.Lines(RowsName, func(text []byte) error {
-		all, err := ReadRows(text)
-		for _, r := range all {
-			f.done[r.Case] = r
+func (f *Folder) open(now about) error {
+	now, err := rows.Begin(f.dir, now, func(was about) (about, []string) {
+		if was.Schema != now.Schema {
+			return was, []string{fmt.Sprintf("schema: %q in the folder, %s now", was.Schema, now.Schema)}
 		}
-		return err
+		return was, nil
 	})
 	if err != nil {
 		return err
 	}
-	f.costs, err = f.dir.Lines(CostsName, func(text []byte) error {
-		all, err := readCosts(text)
-		for _, c := range all {
-			f.took[c.Case] = c
-		}
+	f.by = now.By
+	f.rows, err = rows.OpenTable(f.dir, rows.Format[Case, Row]{
+		Name: RowsName, Read: ReadRows,
+		Line:    func(r *Row) ([]byte, error) { return lineOf(rowLine{Schema, *r}) },
+		Key:     func(r *Row) Case { return r.Case },
+		Compare: func(a, b *Row) int { return a.Compare(&b.Case) },
+	})
+	if err != nil {
 		return err
+	}
+	f.costs, err = rows.OpenTable(f.dir, rows.Format[Case, Cost]{
+		Name: CostsName, Read: readCosts,
+		Line: func(c *Cost) ([]byte, error) { return lineOf(costLine{Schema, *c}) },
+		Key:  func(c *Cost) Case { return c.Case },
 	})
 	return err
 }
 
-// agree compares with what the folder says, and writes it if it says nothing yet.
-func (f *Folder) agree(now about) error {
-	text, err := f.dir.Read(aboutName)
-	if errors.Is(err, fs.ErrNotExist) {
-		f.by = now.By
-		if text, err = lineOf(now); err != nil {
-			return err
-		}
-		return f.dir.Replace(aboutName, text)
-	}
-	if err != nil {
-		return err
-	}
-	var was about
-	if err := json.Unmarshal(text, &was); err != nil {
-		return &ForeignError{f.dir.Path(), fmt.Sprintf("%s: %v", aboutName, err)}
-	}
-	if was.Schema != now.Schema {
-		return &ForeignError{f.dir.Path(), fmt.Sprintf("has rows of schema %q, not %s", was.Schema, now.Schema)}
-	}
-	f.by = was.By
-	return nil
-}
-
-// BegunBy returns the version of drover that wrote the first rows: another one's policy
-// may decide otherwise.
+// BegunBy returns the version of drover that wrote the first rows. Another version can
+// have another policy.
 func (f *Folder) BegunBy() string { return f.by }
 
-// Missing returns the cases that are not done.
-func (f *Folder) Missing(cases []Case) []Case {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var all []Case
-	for _, c := range cases {
-		if _, ok := f.done[c]; !ok {
-			all = append(all, c)
-		}
-	}
-	return all
-}
+// Has reports whether a case is finished.
+func (f *Folder) Has(c Case) bool { return f.rows.Has(c) }
 
-// Add adds a row and what it took. The cost is written first: a row is never without.
+// Add adds a row and its cost. The cost is written first: no row is without.
 func (f *Folder) Add(r *Row, cost *Cost) error {
-	took, err := lineOf(costLine{Schema, *cost})
-	if err != nil {
+	if err := f.costs.Add(cost); err != nil {
 		return err
 	}
-	row, err := lineOf(rowLine{Schema, *r})
-	if err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.costs.Add(took); err != nil {
-		return err
-	}
-	if err := f.rows.Add(row); err != nil {
-		return err
-	}
-	f.done[r.Case], f.took[r.Case] = *r, *cost
-	return nil
+	return f.rows.Add(r)
 }
 
-// Rows returns the rows of cases that are done, in order.
-func (f *Folder) Rows(cases []Case) []Row {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var all []Row
-	for _, c := range cases {
-		if r, ok := f.done[c]; ok {
-			all = append(all, r)
-		}
+// Rows returns the rows of finished cases and their costs, both in the order of the cases.
+func (f *Folder) Rows(cases []Case) ([]Row, []Cost) {
+	all := f.rows.Rows(cases)
+	finished := make([]Case, len(all))
+	for i := range all {
+		finished[i] = all[i].Case
 	}
-	slices.SortFunc(all, func(a, b Row) int { return a.Compare(&b.Case) })
-	return all
+	return all, f.costs.Rows(finished)
 }
 
-// Costs returns what cases that are done took, in order.
-func (f *Folder) Costs(cases []Case) []Cost {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var costs []Cost
-	for _, c := range cases {
-		if _, ok := f.done[c]; ok {
-			costs = append(costs, f.took[c])
-		}
-	}
-	slices.SortFunc(costs, func(a, b Cost) int { return a.Compare(&b.Case) })
-	return costs
-}
-
-// Close puts the rows in order, so that the file does not say who was done first.
-func (f *Folder) Close() error {
-	all := slices.SortedFunc(maps.Values(f.done), func(a, b Row) int { return a.Compare(&b.Case) })
-	var b bytes.Buffer
-	err := WriteRows(&b, all)
-	if err == nil {
-		err = f.dir.Replace(RowsName, b.Bytes())
-	}
-	return errors.Join(err, f.dir.Close())
-}
+// Close puts the rows in order and closes the folder.
+func (f *Folder) Close() error { return f.dir.Close() }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ func TestAFolderThatWasLeftInTheMiddleOfARowGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := mustOpen(t, dir)
-		missing := f.Missing(cases)
+		missing := slices.DeleteFunc(slices.Clone(cases), f.Has)
 		if n := strings.Count(want[:cut], "\n"); len(missing) != 3-n {
 			t.Errorf("cut at %d: %d missing, want %d", cut, len(missing), 3-n)
 		}
@@ -84,11 +85,11 @@ func TestAFolderKnowsRowsAndCostsOfThoseBefore(t *testing.T) {
 	f = mustOpen(t, dir)
 	defer mustClose(t, f)
 	mustAdd(t, f, cases[0])
-	rows, costs := f.Rows(cases), f.Costs(cases)
+	rows, costs := f.Rows(cases)
 	if len(rows) != 2 || len(costs) != 2 || rows[0].Compare(&rows[1].Case) >= 0 || rows[0].Case != costs[0].Case || costs[1].Plan() != 2./3 || rows[0].Slowdown != 1.25 {
 		t.Errorf("%+v\n%+v", rows, costs)
 	}
-	if len(f.Rows(cases[:1])) != 1 {
+	if rows, _ := f.Rows(cases[:1]); len(rows) != 1 {
 		t.Error("rows that nobody has asked for")
 	}
 }
@@ -106,10 +107,10 @@ func TestAFolderIsOfOneProcessAtATimeAndOfOneSchema(t *testing.T) {
 	}
 	mustClose(t, f)
 	for _, about := range []string{"{", `{"schema":"drover.sim.convergent/0"}`} {
-		if err := os.WriteFile(filepath.Join(dir, aboutName), []byte(about), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, rows.AboutName), []byte(about), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenFolder(dir, "v1"); !errors.As(err, new(*ForeignError)) {
+		if _, err := OpenFolder(dir, "v1"); !errors.As(err, new(*rows.MismatchError)) {
 			t.Errorf("%s: %v", about, err)
 		}
 	}

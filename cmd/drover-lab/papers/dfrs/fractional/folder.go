@@ -2,15 +2,14 @@ package fractional
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -20,34 +19,57 @@ import (
 
 // The files of a folder.
 const (
-	RowsName    = "runs.csv"    // a row for each case that is done
-	SecondsName = "seconds.csv" // what each took: no two starts write the same
-	aboutName   = "about.json"  // see about
+	RowsName    = "runs.csv"    // a row for each case
+	SecondsName = "seconds.csv" // the time of each; it differs from run to run
 )
 
-// Folder holds the rows of what is done, so that what is begun again goes on. Rows are
-// added as they come and put in order in the end.
-//
-// Its methods may be called from several goroutines.
+// Folder holds the rows of finished cases. Its methods can be called from several
+// goroutines.
 type Folder struct {
-	dir    *rows.Dir
-	by     string // the version of drover that made it
+	dir  *rows.Dir
+	by   string // the version of drover that made it
+	rows *rows.Table[Case, Row]
+	took *rows.Lines
+
 	mu     sync.Mutex
-	rows   *rows.Lines
-	took   *rows.Lines
-	done   map[Case]Row
-	bounds map[Case]float64 // of instances: set, trace and load alone
+	bounds map[Case]float64 // of instances: set, trace and load alone; guarded by mu
 }
 
-// OpenFolder opens or makes a folder for rows with a penalty, and of a log with a
-// digest, if any is of the log, by a version of drover. A last row that was torn is cut
-// off. The error may be a *MismatchError, a *rows.LockedError or a *ParseError.
+// about is what the rows of a folder have in common.
+type about struct {
+	Schema  string  `json:"schema"`
+	Penalty float64 `json:"penalty_seconds"`
+	HPC2N   string  `json:"hpc2n_sha256,omitempty"` // empty before a row of it
+	By      string  `json:"begun_by"`               // a version of drover
+}
+
+// merge completes what a folder says. It returns the differences that forbid to add rows.
+func (now about) merge(was about) (about, []string) {
+	var all []string
+	differ := func(what, theirs, ours string) {
+		if theirs != ours {
+			all = append(all, fmt.Sprintf("%s: %s in the folder, %s now", what, theirs, ours))
+		}
+	}
+	seconds := func(s float64) string { return strconv.FormatFloat(s, 'g', -1, 64) + " s" }
+	differ("schema", was.Schema, now.Schema)
+	differ("penalty", seconds(was.Penalty), seconds(now.Penalty))
+	if was.HPC2N != "" && now.HPC2N != "" {
+		differ("SHA-256 of "+HPC2NFile, was.HPC2N, now.HPC2N)
+	}
+	was.HPC2N = cmp.Or(was.HPC2N, now.HPC2N)
+	return was, all
+}
+
+// OpenFolder opens or makes a folder for rows with a penalty, by a version of drover.
+// digest is that of the log HPC2N, empty if no row is about it. The error can be a
+// *rows.MismatchError, a *rows.LockedError or a *ParseError.
 func OpenFolder(dir string, penalty batch.Duration, digest, by string) (*Folder, error) {
 	d, err := rows.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{dir: d, done: map[Case]Row{}, bounds: map[Case]float64{}}
+	f := &Folder{dir: d, bounds: map[Case]float64{}}
 	if err := f.open(about{Schema: Schema, Penalty: penalty.Seconds(), HPC2N: digest, By: by}); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -55,60 +77,39 @@ func OpenFolder(dir string, penalty batch.Duration, digest, by string) (*Folder,
 }
 
 func (f *Folder) open(now about) error {
-	if err := f.agree(now); err != nil {
+	now, err := rows.Begin(f.dir, now, now.merge)
+	if err != nil {
 		return err
 	}
-	headless := false
-	var err error
-	f.rows, err = f.dir.Lines(RowsName, func(text []byte) error {
-		headless = len(text) == 0
-		all, err := ReadCSV(bytes.NewReader(text))
-		for i := range all {
-			f.keep(&all[i])
-		}
-		return err
+	f.by = now.By
+	f.rows, err = rows.OpenTable(f.dir, rows.Format[Case, Row]{
+		Name: RowsName, Head: csvLine(Columns),
+		Read: func(text []byte) ([]Row, error) {
+			all, err := ReadCSV(bytes.NewReader(text))
+			for i := range all {
+				f.keepBound(&all[i])
+			}
+			return all, err
+		},
+		Line:    func(r *Row) ([]byte, error) { return csvLine(r.record()), nil },
+		Key:     func(r *Row) Case { return r.Case },
+		Compare: func(a, b *Row) int { return a.Compare(&b.Case) },
 	})
 	if err != nil {
 		return err
 	}
-	if headless {
-		var head bytes.Buffer
-		if err := WriteCSV(&head, nil); err != nil {
-			return err
-		}
-		if err := f.rows.Add(head.Bytes()); err != nil {
-			return err
-		}
-	}
-	f.took, err = f.dir.Lines(SecondsName, func([]byte) error { return nil }) // nobody reads it
+	f.took, err = f.dir.Lines(SecondsName, func([]byte) error { return nil }) // for people
 	return err
 }
 
-func (f *Folder) keep(r *Row) {
-	f.done[r.Case] = *r
-	if r.Bound > 0 {
-		f.bounds[Case{Set: r.Set, Trace: r.Trace, Load: r.Load}] = r.Bound
-	}
-}
-
-// BegunBy returns the version of drover that wrote the first rows: another one's
-// policies may decide otherwise.
+// BegunBy returns the version of drover that wrote the first rows. Another version can
+// have another policy.
 func (f *Folder) BegunBy() string { return f.by }
 
-// Missing returns the tasks that are not done.
-func (f *Folder) Missing(tasks []Task) []Task {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var all []Task
-	for _, t := range tasks {
-		if _, ok := f.done[t.Case]; !ok {
-			all = append(all, t)
-		}
-	}
-	return all
-}
+// Has reports whether a task is finished.
+func (f *Folder) Has(t Task) bool { return f.rows.Has(t.Case) }
 
-// Bound returns the bound of an instance that a row tells.
+// Bound returns the bound of an instance that a row has.
 func (f *Folder) Bound(in *Instance) (float64, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,20 +117,36 @@ func (f *Folder) Bound(in *Instance) (float64, bool) {
 	return b, ok
 }
 
-// Add adds a row and what it took.
-func (f *Folder) Add(r *Row, seconds float64) error {
+func (f *Folder) keepBound(r *Row) {
+	if r.Bound <= 0 {
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.rows.Add(csvLine(r.record())); err != nil {
-		return err
-	}
-	c := r.record()[1:6]
-	if err := f.took.Add(csvLine(append(c, strconv.FormatFloat(seconds, 'f', 4, 64)))); err != nil {
-		return err
-	}
-	f.keep(r)
-	return nil
+	f.bounds[Case{Set: r.Set, Trace: r.Trace, Load: r.Load}] = r.Bound
 }
+
+// Add adds a row and the time it took.
+func (f *Folder) Add(r *Row, seconds float64) error {
+	if err := f.rows.Add(r); err != nil {
+		return err
+	}
+	f.keepBound(r)
+	name := r.record()[1:6]
+	return f.took.Add(csvLine(append(name, strconv.FormatFloat(seconds, 'f', 4, 64))))
+}
+
+// Rows returns the rows of finished tasks, in order.
+func (f *Folder) Rows(tasks []Task) []Row {
+	cases := make([]Case, len(tasks))
+	for i := range tasks {
+		cases[i] = tasks[i].Case
+	}
+	return f.rows.Rows(cases)
+}
+
+// Close puts the rows in order and closes the folder.
+func (f *Folder) Close() error { return f.dir.Close() }
 
 func csvLine(record []string) []byte {
 	var b bytes.Buffer
@@ -137,36 +154,6 @@ func csvLine(record []string) []byte {
 	_ = w.Write(record) // a buffer takes everything
 	w.Flush()
 	return b.Bytes()
-}
-
-// Rows returns the rows of tasks that are done, in order.
-func (f *Folder) Rows(tasks []Task) []Row {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var all []Row
-	for _, t := range tasks {
-		if r, ok := f.done[t.Case]; ok {
-			all = append(all, r)
-		}
-	}
-	sortRows(all)
-	return all
-}
-
-func sortRows(all []Row) {
-	slices.SortFunc(all, func(a, b Row) int { return a.Compare(&b.Case) })
-}
-
-// Close puts the rows in order, so that the file does not say who was done first.
-func (f *Folder) Close() error {
-	all := slices.Collect(maps.Values(f.done))
-	sortRows(all)
-	var b bytes.Buffer
-	err := WriteCSV(&b, all)
-	if err == nil {
-		err = f.dir.Replace(RowsName, b.Bytes())
-	}
-	return errors.Join(err, f.dir.Close())
 }
 
 // digest returns the SHA-256 of a file.

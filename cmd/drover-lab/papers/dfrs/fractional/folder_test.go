@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ func TestAFolderThatWasLeftInTheMiddleOfARowGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := mustOpen(t, dir)
-		missing := f.Missing(tasks)
+		missing := slices.DeleteFunc(slices.Clone(tasks), f.Has)
 		if n := max(0, strings.Count(want[:cut], "\n")-1); len(missing) != 3-n {
 			t.Errorf("cut at %d: %d missing, want %d", cut, len(missing), 3-n)
 		}
@@ -108,7 +109,7 @@ func TestAFolderOfOtherRowsIsRefused(t *testing.T) {
 		"penalty: 300 s in the folder, 60 s now":            open(60*batch.Second, "a"),
 		"HPC2N-2002-2.2-cln.swf.gz: a in the folder, b now": open(Penalty, "b"),
 	} {
-		if _, ok := errors.AsType[*MismatchError](err); !ok || !strings.Contains(err.Error(), want) {
+		if _, ok := errors.AsType[*rows.MismatchError](err); !ok || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -116,11 +117,11 @@ func TestAFolderOfOtherRowsIsRefused(t *testing.T) {
 
 func TestAFolderWhosePurposeCannotBeReadIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, aboutName), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, rows.AboutName), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := OpenFolder(dir, Penalty, "", "v1")
-	if _, ok := errors.AsType[*MismatchError](err); !ok || !strings.Contains(err.Error(), aboutName) {
+	if _, ok := errors.AsType[*rows.MismatchError](err); !ok || !strings.Contains(err.Error(), rows.AboutName) {
 		t.Errorf("%v", err)
 	}
 }
