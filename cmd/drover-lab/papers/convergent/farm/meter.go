@@ -1,6 +1,9 @@
 package farm
 
 import (
+	"slices"
+	"time"
+
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
@@ -163,4 +166,110 @@ func (m *meter) row(c Case) Row {
 		r.Wait = units(wait) / float64(m.ended)
 	}
 	return r
+}
+
+// stopwatch measures what a policy takes. Its clock may be nil.
+type stopwatch struct {
+	batch.Policy
+	clock func() time.Duration
+
+	now   time.Duration   // of this instant so far
+	plans []time.Duration // of all instants before
+}
+
+// Apply implements batch.Policy.
+func (s *stopwatch) Apply(now batch.Time, ev *batch.Event) {
+	defer s.begin()()
+	s.Policy.Apply(now, ev)
+}
+
+// Decide implements batch.Policy.
+func (s *stopwatch) Decide(now batch.Time, out *batch.Decisions) {
+	defer s.begin()()
+	s.Policy.Decide(now, out)
+}
+
+// begin begins to measure; what it returns ends it.
+func (s *stopwatch) begin() func() {
+	if s.clock == nil {
+		return func() {}
+	}
+	from := s.clock()
+	return func() { s.now += s.clock() - from }
+}
+
+// planned says that all is done for this instant.
+func (s *stopwatch) planned() {
+	s.plans = append(s.plans, s.now)
+	s.now = 0
+}
+
+func (s *stopwatch) cost(c Case) Cost {
+	cost := Cost{Case: c, Plans: len(s.plans)}
+	if len(s.plans) == 0 {
+		return cost
+	}
+	all := time.Duration(0)
+	for _, d := range s.plans {
+		all += d
+	}
+	cost.Seconds, cost.First = all.Seconds(), s.plans[0].Seconds()
+	if later := slices.Sorted(slices.Values(s.plans[1:])); len(later) > 0 {
+		cost.Median, cost.Longest = later[len(later)/2].Seconds(), later[len(later)-1].Seconds()
+	}
+	return cost
+}
+
+// usage integrates what of the farm is in use, over what could be.
+type usage struct {
+	machines, running int
+	copies            []int32
+	requests          []int32 // of each license: jobs in the system that ask for it
+	held, could       int     // copies of all licenses: in use, and that could be
+
+	time, machine        float64 // while there are jobs, in units
+	licenseTime, license float64 // while there are jobs that ask for one
+}
+
+func newUsage(in *Instance) usage {
+	return usage{machines: len(in.Machines), copies: in.Copies, requests: make([]int32, len(in.Copies))}
+}
+
+// pass integrates over a time in which nothing has changed, with so many jobs there.
+func (u *usage) pass(d batch.Duration, there int) {
+	t := units(d)
+	if there > 0 {
+		u.time += t
+		u.machine += float64(t * float64(u.running) / float64(min(u.machines, there)))
+	}
+	if u.could > 0 {
+		u.licenseTime += t
+		u.license += float64(t * float64(u.held) / float64(u.could))
+	}
+}
+
+// asked says that a job that asks for licenses has come, by 1, or gone, by -1.
+func (u *usage) asked(licenses []int32, by int32) {
+	for _, l := range licenses {
+		before := min(u.copies[l], u.requests[l])
+		u.requests[l] += by
+		u.could += int(min(u.copies[l], u.requests[l]) - before)
+	}
+}
+
+// active says that a job with licenses begins to use a machine, by 1, or ceases, by -1.
+func (u *usage) active(licenses []int32, by int) {
+	u.running += by
+	u.held += by * len(licenses)
+}
+
+// means returns the means over time, 0 where there was nothing to be used.
+func (u *usage) means() (machine, license float64) {
+	if u.time > 0 {
+		machine = u.machine / u.time
+	}
+	if u.licenseTime > 0 {
+		license = u.license / u.licenseTime
+	}
+	return machine, license
 }

@@ -70,3 +70,65 @@ func settingsOf(algorithm string) (batch.Settings, error) {
 	}
 	return s, nil
 }
+
+// The paper's settings.
+const (
+	// Period is that of the paper's tables, twice the penalty.
+	Period = 600 * batch.Second
+	// Recommended is the period that the paper recommends in the end, ten times the
+	// penalty, and the policy's default.
+	Recommended = 3000 * batch.Second
+	// Penalty is that of all its experiments.
+	Penalty = 300 * batch.Second
+)
+
+// Default is the algorithm that the paper recommends, and the policy's default.
+const Default = "GreedyPM*/per/opt=min/minvt=600"
+
+// EquiPartition gives all jobs equal parts: a baseline of section 3.2 that the paper
+// has no figures of.
+const EquiPartition = "EquiPartition"
+
+// Table2 are the algorithms of table 2, and of figure 1, in its order.
+var Table2 = []string{
+	FCFS, EASY,
+	"Greedy*/opt=min", "GreedyP*/opt=min", "GreedyPM*/opt=min",
+	"Greedy/per/opt=min", "GreedyP/per/opt=min", "GreedyPM/per/opt=min",
+	"Greedy*/per/opt=min", "GreedyP*/per/opt=min", "GreedyPM*/per/opt=min",
+	"GreedyP/per/opt=min/minvt=600", "GreedyPM/per/opt=min/minvt=600",
+	"GreedyP*/per/opt=min/minvt=600", Default,
+	"MCB8*/opt=min/minvt=600", "MCB8/per/opt=min/minvt=600", "MCB8*/per/opt=min/minvt=600",
+	"/per/opt=min/minvt=600", "/stretch-per/opt=max/minvt=600",
+}
+
+// Table3 are the algorithms of table 3, in its order; Table3Load the least load of the
+// workloads that it is about.
+var Table3 = []string{
+	EASY, FCFS,
+	"Greedy*/opt=min", "GreedyP*/opt=min", "GreedyPM*/opt=min",
+	"Greedy/per/opt=min", "GreedyP/per/opt=min", "GreedyPM/per/opt=min",
+	"Greedy*/per/opt=min", "GreedyP*/per/opt=min", "GreedyPM*/per/opt=min",
+	"Greedy*/per/opt=min/minvt=600", "GreedyP*/per/opt=min/minvt=600", Default,
+	"MCB8*/opt=min", "MCB8*/per/opt=min", "MCB8*/per/opt=min/minvt=600",
+	"/per/opt=min", "/stretch-per/opt=max",
+}
+
+// Table3Load is in tenths.
+const Table3Load = 7
+
+// Table4 are the algorithms of table 4.
+var Table4 = []string{EASY, "GreedyP*/per/opt=min/minvt=600", Default}
+
+// Periods are those of figures 3 and 4, which are about Default: from twice the
+// penalty to forty times.
+var Periods = []batch.Duration{
+	600 * batch.Second, 900 * batch.Second, 1200 * batch.Second, 1800 * batch.Second, Recommended,
+	3600 * batch.Second, 6000 * batch.Second, 9000 * batch.Second, 12000 * batch.Second,
+}
+
+// Beyond are the settings of Default that are no part of the paper: long-running jobs
+// get less, every tenth job has priority, migrations are saved by naming nodes anew.
+var Beyond = []string{
+	Default + " decay=1h", Default + " decay=4h", Default + " priorities=" + Favoured + ":4",
+	Default + " match=true", Default + " decay=1h match=true",
+}
