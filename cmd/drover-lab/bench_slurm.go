@@ -54,7 +54,8 @@ const (
 // as well.
 func (c *benchSubmitCmd) versusSlurm(a *app) error {
 	if c.Jobs < c.Clients || c.Jobs > mostSlurm {
-		return &cmdline.UsageError{Message: fmt.Sprintf("--jobs %d, accepted: %d (one for each of --clients)..%d", c.Jobs, c.Clients, mostSlurm)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--jobs %d, accepted: %d (one for each of --clients)..%d", c.Jobs,
+			c.Clients, mostSlurm)}
 	}
 	conf, err := filepath.Abs(c.Slurm)
 	if err != nil {
@@ -131,9 +132,13 @@ func (b *slurmBench) each(do func(client int) error) (time.Duration, error) {
 
 // plain returns submissions per second by sbatch.
 func (b *slurmBench) plain(ctx context.Context) (float64, error) {
-	defer func() { _ = b.command(context.WithoutCancel(ctx), "scancel", "--name="+plainBench).Run() }() // they would wait for a day
+	defer func() {
+		_ = b.command(context.WithoutCancel(ctx), "scancel",
+			"--name="+plainBench).Run()
+	}() // they would wait for a day
 	took, err := b.each(func(int) error {
-		cmd := b.command(ctx, "sbatch", "--parsable", "--job-name="+plainBench, "--begin=now+1day", "--ntasks=1", "--time=2", "--output=/dev/null")
+		cmd := b.command(ctx, "sbatch", "--parsable", "--job-name="+plainBench, "--begin=now+1day", "--ntasks=1", "--time=2",
+			"--output=/dev/null")
 		cmd.Stdin = strings.NewReader("#!/bin/sh\nexec true\n")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("plain sbatch: %w: %s", err, strings.TrimSpace(string(out)))
@@ -281,11 +286,13 @@ func printSlurmBench(w io.Writer, v *slurmBenchView) {
 		"turn", "plain sbatch", "drover, acknowledged", "drover, in slurm", "ratio")
 	for i, turn := range v.Turns {
 		t.AppendRow(table.Row{
-			i + 1, fmt.Sprintf("%.0f/s", turn.Plain), fmt.Sprintf("%.0f/s", turn.Acknowledged), fmt.Sprintf("%.0f/s", turn.InSlurm),
+			i + 1, fmt.Sprintf("%.0f/s", turn.Plain), fmt.Sprintf("%.0f/s", turn.Acknowledged), fmt.Sprintf("%.0f/s",
+				turn.InSlurm),
 			fmt.Sprintf("%.2f", turn.InSlurm/turn.Plain),
 		})
 	}
 	t.Render()
-	_, _ = fmt.Fprintf(w, "\n%d jobs by %d submitters each: %.2f times as many submissions per second through Drover as by sbatch, until Slurm has them (%.2f until they are acknowledged)\n",
+	_, _ = fmt.Fprintf(w, "\n%d jobs by %d submitters each: %.2f times as many submissions per second through Drover as "+
+		"by sbatch, until Slurm has them (%.2f until they are acknowledged)\n",
 		v.Jobs, v.Clients, v.Ratio, v.AcknowledgedRatio)
 }

@@ -81,7 +81,8 @@ func (c *benchSubmitCmd) Run(a *app) error {
 	case c.Clients < 1 || c.Clients > mostClients:
 		return &cmdline.UsageError{Message: fmt.Sprintf("--clients %d, accepted: 1..%d", c.Clients, mostClients)}
 	case c.Duration <= 0 || c.Duration > longestBench:
-		return &cmdline.UsageError{Message: fmt.Sprintf("--duration %v, accepted: above 0s, up to %v", c.Duration, longestBench)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--duration %v, accepted: above 0s, up to %v", c.Duration,
+			longestBench)}
 	case math.IsNaN(c.Rate) || math.IsInf(c.Rate, 0) || c.Rate < 0:
 		return &cmdline.UsageError{Message: fmt.Sprintf("--rate %v, accepted: 0 or more", c.Rate)}
 	}
@@ -217,7 +218,8 @@ func (c *benchSubmitCmd) measure(a *app, args []client.Arg) (*benchView, error) 
 		return nil, err
 	}
 	v := &benchView{
-		Schema: "drover.bench.submit/1", Clients: c.Clients, Rate: c.Rate, Duration: took.Seconds(), Refusals: make(map[string]int),
+		Schema: "drover.bench.submit/1", Clients: c.Clients, Rate: c.Rate, Duration: took.Seconds(),
+		Refusals:  make(map[string]int),
 		Completed: after.Ended - before.Ended, Commits: after.Commits - before.Commits, Syncs: after.Syncs - before.Syncs,
 		Waiting: after.Waiting, Running: after.Running,
 	}
@@ -333,7 +335,8 @@ func printBench(w io.Writer, v *benchView) {
 	for _, reason := range slices.Sorted(maps.Keys(v.Refusals)) {
 		row("  "+reason, "%d", v.Refusals[reason])
 	}
-	row("latency", "p50 %s, p90 %s, p99 %s, max %s", ms(v.Latency.P50), ms(v.Latency.P90), ms(v.Latency.P99), ms(v.Latency.Max))
+	row("latency", "p50 %s, p90 %s, p99 %s, max %s", ms(v.Latency.P50), ms(v.Latency.P90), ms(v.Latency.P99),
+		ms(v.Latency.Max))
 	row("completed", "%d, %.0f/s", v.Completed, v.CompletedRate)
 	row("commits", "%d, %.0f/s", v.Commits, v.CommitRate)
 	row("syncs", "%d, %.0f/s", v.Syncs, v.SyncRate)

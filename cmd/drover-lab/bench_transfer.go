@@ -140,7 +140,11 @@ func (c *benchTransferCmd) measure(a *app, dir string, size int64) (*transferVie
 			func() error { return randomFile(from, size) },
 			rate(&r.PlainUp, func() error { return plain.put(from) }),
 			rate(&r.PlainDown, func() error { return plain.get(to) }),
-			rate(&r.DroverUp, func() (err error) { job, err = drover.Submit(a.ctx, "echo", client.File("source", from)); return err }),
+			rate(&r.DroverUp, func() (err error) {
+				job, err = drover.Submit(a.ctx, "echo",
+					client.File("source", from))
+				return err
+			}),
 			func() (err error) { job, err = drover.Wait(a.ctx, job.ID); return err },
 			rate(&r.DroverDown, func() error { return drover.Save(a.ctx, job.ID, "back", to) }),
 		}
@@ -197,7 +201,8 @@ func startPlain(ctx context.Context, dir string) (*plainServer, error) {
 		return nil, err
 	}
 	p := &plainServer{ctx: ctx, url: "http://" + l.Addr().String() + "/", name: filepath.Join(dir, "plain")}
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
 		if r.Method == http.MethodGet {
 			http.ServeFile(w, r, p.name)
 			return

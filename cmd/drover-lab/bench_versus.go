@@ -263,7 +263,8 @@ func versusProgress(a *app, name string) func(submitted, ended int) {
 	return func(submitted, ended int) {
 		if now := time.Now(); now.After(next) {
 			next = now.Add(versusTold)
-			_, _ = fmt.Fprintf(a.Stderr, "  %6s %-6s %d submitted, %d ended\n", cmdline.Span(now.Sub(began)), name, submitted, ended)
+			_, _ = fmt.Fprintf(a.Stderr, "  %6s %-6s %d submitted, %d ended\n", cmdline.Span(now.Sub(began)), name, submitted,
+				ended)
 		}
 	}
 }
@@ -286,7 +287,8 @@ const versusSettles = 2 * time.Minute
 
 // byDrover plays a workload through a client, an agent and a server in front of each
 // cluster.
-func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *bench.Slurm, jobs []bench.Job) (_ []bench.Run, err error) {
+func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *bench.Slurm,
+	jobs []bench.Job) (_ []bench.Run, err error) {
 	g := &labGrid{dir: dir}
 	defer g.stop()
 	if err := c.startGrid(ctx, g, s); err != nil {
@@ -311,7 +313,8 @@ func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *be
 		}
 		return runs, errors.Join(append([]error{err}, said...)...)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, versusSettles, fmt.Errorf("not all jobs are known to have ended %v after they have", versusSettles))
+	ctx, cancel := context.WithTimeoutCause(ctx, versusSettles,
+		fmt.Errorf("not all jobs are known to have ended %v after they have", versusSettles))
 	defer cancel()
 	if err := side.settle(ctx, runs); err != nil {
 		return runs, err
@@ -389,7 +392,8 @@ func (c *benchVersusCmd) startGrid(ctx context.Context, g *labGrid, s *bench.Slu
 
 // awaitSites waits until the agent knows so many sites, and all of them answer.
 func awaitSites(ctx context.Context, grid *client.Client, n int) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, daemonStart, fmt.Errorf("the agent does not know %d sites after %v", n, daemonStart))
+	ctx, cancel := context.WithTimeoutCause(ctx, daemonStart, fmt.Errorf("the agent does not know %d sites after %v", n,
+		daemonStart))
 	defer cancel()
 	for {
 		sites, err := grid.Sites(ctx)
@@ -409,7 +413,8 @@ type document map[string]any
 // site is the configuration of the server in front of a cluster.
 func (c *benchVersusCmd) site(dir, seed string, cluster *slurmd.Cluster, s *bench.Slurm) document {
 	return document{
-		"version": 1, "name": cluster.Name, "listen": "127.0.0.1:0", "data_dir": filepath.Join(dir, cluster.Name), "on_stop": "end",
+		"version": 1, "name": cluster.Name, "listen": "127.0.0.1:0", "data_dir": filepath.Join(dir,
+			cluster.Name), "on_stop": "end",
 		"gossip": document{"bind": "127.0.0.1:0", "seeds": []string{seed}},
 		"batch":  document{"type": "slurm", "conf": cluster.Conf(), "model": document{"name": c.Model}},
 		"services": document{"inline": []document{{
@@ -444,7 +449,8 @@ func (d *droverSide) Place(ctx context.Context, r *bench.Run) error {
 	if err != nil {
 		return fmt.Errorf("submit %s: %w", j.ID, err)
 	}
-	if r.Cluster = slices.IndexFunc(d.slurm.Clusters, func(c *slurmd.Cluster) bool { return c.Name == job.Site }); r.Cluster < 0 {
+	if r.Cluster = slices.IndexFunc(d.slurm.Clusters,
+		func(c *slurmd.Cluster) bool { return c.Name == job.Site }); r.Cluster < 0 {
 		return fmt.Errorf("job %s is at %s, which is none of the clusters", j.ID, job.Site)
 	}
 	r.Test, r.Forecast, r.Expected = tests[r.Cluster], asked.Add(job.EstimatedWait), asked.Add(job.EstimatedCompletion)

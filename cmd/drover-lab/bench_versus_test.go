@@ -27,7 +27,8 @@ func TestBenchVersusSlurmRunsEachJobOnceOnBothSides(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	var said strings.Builder
-	cmd := exec.CommandContext(ctx, "drover-lab", "--json", "bench", "versus-slurm", "--quick", "--repetitions", "1", "--out", dir, "--drover", drover(t))
+	cmd := exec.CommandContext(ctx, "drover-lab", "--json", "bench", "versus-slurm", "--quick", "--repetitions", "1",
+		"--out", dir, "--drover", drover(t))
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
@@ -44,7 +45,8 @@ func TestBenchVersusSlurmRunsEachJobOnceOnBothSides(t *testing.T) {
 	if one.Jobs == 0 || one.Local == 0 {
 		t.Errorf("%d jobs of the grid, %d of local users", one.Jobs, one.Local)
 	}
-	for _, s := range []spreadView{v.Ratios.ResponseMean, v.Ratios.ResponseP95, v.Ratios.SlowdownMean, v.Ratios.SlowdownP95} {
+	for _, s := range []spreadView{v.Ratios.ResponseMean, v.Ratios.ResponseP95, v.Ratios.SlowdownMean,
+		v.Ratios.SlowdownP95} {
 		if s.GeometricMean <= 0 || s.Min > s.Max {
 			t.Errorf("a ratio of %+v", s)
 		}
@@ -58,7 +60,8 @@ func TestBenchVersusSlurmRunsEachJobOnceOnBothSides(t *testing.T) {
 		t.Errorf("Slurm has moved %d jobs", one.Slurm.Moves)
 	}
 	// Some jobs have stayed where they were submitted, and both have said something of them.
-	if len(v.Estimates) != 5 || v.Estimates[0].Jobs == 0 || v.Estimates[1].Jobs != v.Estimates[0].Jobs || v.Estimates[4].Jobs != one.Jobs {
+	if len(v.Estimates) != 5 || v.Estimates[0].Jobs == 0 || v.Estimates[1].Jobs != v.Estimates[0].Jobs ||
+		v.Estimates[4].Jobs != one.Jobs {
 		t.Errorf("estimates: %+v", v.Estimates)
 	}
 	checkVersusJobs(t, filepath.Join(dir, "jobs.csv"), one.Jobs+one.Local)
@@ -101,8 +104,10 @@ func checkVersusJobs(t *testing.T, path string, jobs int) {
 
 func TestBenchVersusSlurmRefusesWhatItCannotDo(t *testing.T) {
 	for _, args := range []string{
-		"--repetitions 0", "--minutes 0", "--minutes NaN", "--load 0", "--load NaN", "--local 1", "--processors 16", "--processors 16,33 --node 2",
-		"--processors 16,1", "--processors 200,200", "--node 0", "--most-moves -1", "--limit 0s", "--period 10ms", "--threshold -1s", "--rule none",
+		"--repetitions 0", "--minutes 0", "--minutes NaN", "--load 0", "--load NaN", "--local 1", "--processors " +
+			"16", "--processors 16,33 --node 2",
+		"--processors 16,1", "--processors 200,200", "--node 0", "--most-moves -1", "--limit 0s", "--period " +
+			"10ms", "--threshold -1s", "--rule none",
 	} {
 		t.Run(args, func(t *testing.T) {
 			code, _, stderr := runLab(t, append([]string{"bench", "versus-slurm"}, strings.Fields(args)...)...)

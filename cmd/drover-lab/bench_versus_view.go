@@ -102,8 +102,10 @@ type versusEstimateView struct {
 
 func newVersusView(c *benchVersusCmd) *versusView {
 	return &versusView{
-		Schema: "drover.bench.versus-slurm/1", Rule: c.Rule, Processors: c.Processors, Node: c.Node, Minutes: c.Minutes, Load: c.Load, Local: c.Local,
-		Period: c.Period.Seconds(), Threshold: c.Threshold.Seconds(), MostMoves: c.MostMoves, Algorithm: c.Algorithm, Heuristic: c.Heuristic, Model: c.Model, InTurn: c.InTurn,
+		Schema: "drover.bench.versus-slurm/1", Rule: c.Rule, Processors: c.Processors, Node: c.Node, Minutes: c.Minutes,
+		Load: c.Load, Local: c.Local,
+		Period: c.Period.Seconds(), Threshold: c.Threshold.Seconds(), MostMoves: c.MostMoves, Algorithm: c.Algorithm,
+		Heuristic: c.Heuristic, Model: c.Model, InTurn: c.InTurn,
 		Repetitions: []versusTurnView{}, Estimates: []versusEstimateView{}, processors: c.processors(),
 	}
 }
@@ -149,7 +151,8 @@ func (v *versusView) conclude(all *versusRuns) {
 	}
 	e := bench.EstimatesOf(all.drover)
 	row := func(by, of, side string, e bench.Errors) {
-		v.Estimates = append(v.Estimates, versusEstimateView{By: by, Of: of, Side: side, Jobs: e.Jobs, Bias: e.Bias, P50: e.P50, P90: e.P90})
+		v.Estimates = append(v.Estimates, versusEstimateView{By: by, Of: of, Side: side, Jobs: e.Jobs, Bias: e.Bias,
+			P50: e.P50, P90: e.P90})
 	}
 	row("drover", "start", "drover", e.DroverStart)
 	row("test-only", "start", "drover", e.TestStart)
@@ -172,8 +175,9 @@ func pairViewOf(r *versusRuns) versusPairView {
 func sideViewOf(f *bench.Figures, runs []bench.Run) versusSideView {
 	local := bench.FiguresOf(runs, bench.OfLocals)
 	return versusSideView{
-		ResponseMean: f.Response.Mean, ResponseP95: f.Response.P95, SlowdownMean: f.Slowdown.Mean, SlowdownP95: f.Slowdown.P95,
-		WaitMean: f.WaitMean, Moves: f.Moves, Moved: f.MovedAtLeast,
+		ResponseMean: f.Response.Mean, ResponseP95: f.Response.P95, SlowdownMean: f.Slowdown.Mean,
+		SlowdownP95: f.Slowdown.P95,
+		WaitMean:    f.WaitMean, Moves: f.Moves, Moved: f.MovedAtLeast,
 		Local: versusLocalView{ResponseMean: local.Response.Mean, SlowdownMean: local.Slowdown.Mean},
 	}
 }
@@ -185,7 +189,8 @@ func printVersusTurn(w io.Writer, t *versusTurnView) {
 }
 
 func printPair(w io.Writer, p *versusPairView) {
-	columns := []string{"response", "p95", "slowdown", "p95 ", "wait", "local response", "utilization", "makespan", "moves"}
+	columns := []string{"response", "p95", "slowdown", "p95 ", "wait", "local response", "utilization", "makespan",
+		"moves"}
 	header := table.Row{""}
 	for _, c := range columns {
 		header = append(header, c)
@@ -202,7 +207,8 @@ func printPair(w io.Writer, p *versusPairView) {
 			used, took = fmt.Sprintf("%.0f%%", s.Utilization*100), seconds(s.Makespan)
 		}
 		t.AppendRow(table.Row{
-			side.name, seconds(s.ResponseMean), seconds(s.ResponseP95), fmt.Sprintf("%.2f", s.SlowdownMean), fmt.Sprintf("%.2f", s.SlowdownP95),
+			side.name, seconds(s.ResponseMean), seconds(s.ResponseP95), fmt.Sprintf("%.2f", s.SlowdownMean), fmt.Sprintf("%.2f",
+				s.SlowdownP95),
 			seconds(s.WaitMean), seconds(s.Local.ResponseMean), used, took, s.Moves,
 		})
 	}
@@ -217,7 +223,8 @@ func printPair(w io.Writer, p *versusPairView) {
 func printVersus(w io.Writer, v *versusView) {
 	_, _ = fmt.Fprintf(w, "\nrepetitions together: %d\n", len(v.Repetitions))
 	printPair(w, &v.Pooled)
-	_, _ = fmt.Fprintln(w, "\nDrover over Slurm: the geometric mean of the repetitions' ratios, and the least and the largest")
+	_, _ = fmt.Fprintln(w, "\nDrover over Slurm: the geometric mean of the repetitions' ratios, and the least and the "+
+		"largest")
 	t := cmdline.NewTable(w, table.Row{"", "ratio", "min", "max"}, "ratio", "min", "max")
 	for _, row := range []struct {
 		name string
@@ -228,14 +235,18 @@ func printVersus(w io.Writer, v *versusView) {
 		{"mean slowdown", v.Ratios.SlowdownMean},
 		{"p95 slowdown", v.Ratios.SlowdownP95},
 	} {
-		t.AppendRow(table.Row{row.name, fmt.Sprintf("%.2f", row.s.GeometricMean), fmt.Sprintf("%.2f", row.s.Min), fmt.Sprintf("%.2f", row.s.Max)})
+		t.AppendRow(table.Row{row.name, fmt.Sprintf("%.2f", row.s.GeometricMean), fmt.Sprintf("%.2f", row.s.Min),
+			fmt.Sprintf("%.2f", row.s.Max)})
 	}
 	t.Render()
-	_, _ = fmt.Fprintln(w, "\nestimates made at submission, of the grid's jobs that have not moved: what happened minus what was said")
-	t = cmdline.NewTable(w, table.Row{"of", "by", "on the side of", "jobs", "bias", "p50", "p90"}, "jobs", "bias", "p50", "p90")
+	_, _ = fmt.Fprintln(w, "\nestimates made at submission, of the grid's jobs that have not moved: what happened minus "+
+		"what was said")
+	t = cmdline.NewTable(w, table.Row{"of", "by", "on the side of", "jobs", "bias", "p50", "p90"}, "jobs", "bias", "p50",
+		"p90")
 	for _, e := range v.Estimates {
 		seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-		t.AppendRow(table.Row{e.Of, e.By, e.Side, e.Jobs, signed(seconds(e.Bias)), cmdline.Span(seconds(e.P50)), cmdline.Span(seconds(e.P90))})
+		t.AppendRow(table.Row{e.Of, e.By, e.Side, e.Jobs, signed(seconds(e.Bias)), cmdline.Span(seconds(e.P50)),
+			cmdline.Span(seconds(e.P90))})
 	}
 	t.Render()
 }
@@ -286,7 +297,8 @@ func recordOf(r *bench.Run, side string, repetition int, first map[string]time.T
 	}
 	return []string{
 		strconv.Itoa(repetition), side, r.Job.ID, strconv.Itoa(r.Cluster + 1), strconv.Itoa(r.Job.Width),
-		number(r.Job.Runtime.Seconds()), number(r.Job.Walltime.Seconds()), at(r.Submitted), at(r.Begun), at(r.Ended), strconv.Itoa(r.Moves),
+		number(r.Job.Runtime.Seconds()), number(r.Job.Walltime.Seconds()), at(r.Submitted), at(r.Begun), at(r.Ended),
+		strconv.Itoa(r.Moves),
 		at(r.Test), at(r.Forecast), at(r.Expected),
 	}
 }

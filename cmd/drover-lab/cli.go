@@ -48,7 +48,8 @@ func run(p *cmdline.Process) (code int) {
 		}
 	}()
 	var flags cli
-	parser, err := cmdline.NewParser(p, &flags, "drover-lab", "Measure Drover, and compare it with the papers it implements.",
+	parser, err := cmdline.NewParser(p, &flags, "drover-lab",
+		"Measure Drover, and compare it with the papers it implements.",
 		kong.Vars{"whole_policies": strings.Join(policy.Names(func(e *policy.Entry) bool { return !e.Shares }), ", ")})
 	if err != nil {
 		return report(p, false, fmt.Errorf("command line: %w", err))
@@ -62,7 +63,8 @@ func run(p *cmdline.Process) (code int) {
 		return report(p, false, failed)
 	}
 	if err != nil {
-		return report(p, flags.JSON, &cmdline.UsageError{Message: err.Error(), Hint: "drover-lab --help, or --help after a command"})
+		return report(p, flags.JSON, &cmdline.UsageError{Message: err.Error(),
+			Hint: "drover-lab --help, or --help after a command"})
 	}
 	ctx, stop := p.Signals(context.Background())
 	defer stop()

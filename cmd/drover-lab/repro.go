@@ -57,7 +57,8 @@ type experiment[C any] struct {
 // ends the rest. A case that is stuck is reported and left out.
 func (r *experiment[C]) missing(a *app, workers int, stuck func(error) bool) error {
 	if by := cmdline.BuiltFrom(); r.begunBy != by {
-		_, err := fmt.Fprintf(a.Stderr, "warning: %s was begun by drover %s, this is %s: remove it to start again if the policy has changed since\n",
+		_, err := fmt.Fprintf(a.Stderr, "warning: %s was begun by drover %s, this is %s: remove it to start again if the "+
+			"policy has changed since\n",
 			r.folder, r.begunBy, by)
 		if err != nil {
 			return err
@@ -96,7 +97,8 @@ func (r *experiment[C]) missing(a *app, workers int, stuck func(error) bool) err
 			}
 		}
 	}
-	_, err = fmt.Fprintf(a.Stderr, "%d runs in %.1f s, %d were there\n", finished, time.Since(begin).Seconds(), len(r.cases)-len(rest))
+	_, err = fmt.Fprintf(a.Stderr, "%d runs in %.1f s, %d were there\n", finished, time.Since(begin).Seconds(),
+		len(r.cases)-len(rest))
 	return err
 }
 

@@ -87,7 +87,8 @@ func (c *reproConvergentCmd) plan() (*farm.Plan, error) {
 
 // rows returns the plan's rows, and what they took; those that the folder lacks are run.
 // What is done stays there, whatever ends the rest.
-func (c *reproConvergentCmd) rows(a *app, plan *farm.Plan, workers int) (rows []farm.Row, costs []farm.Cost, err error) {
+func (c *reproConvergentCmd) rows(a *app, plan *farm.Plan, workers int) (rows []farm.Row, costs []farm.Cost,
+	err error) {
 	folder, err := farm.OpenFolder(c.Results, cmdline.BuiltFrom())
 	if err != nil {
 		return nil, nil, err
@@ -117,7 +118,8 @@ func (c *reproConvergentCmd) rows(a *app, plan *farm.Plan, workers int) (rows []
 
 // print prints a line for each case, as the mean of its seeds.
 func (c *reproConvergentCmd) print(a *app, rows []farm.Row, costs []farm.Cost) error {
-	columns := []string{"machines", "jobs", "inter-arrival", "runs", "late %", "hopeless %", "slowdown", "machines %", "licenses %", "preemptions", "ms a plan", "median"}
+	columns := []string{"machines", "jobs", "inter-arrival", "runs", "late %", "hopeless %", "slowdown", "machines %",
+		"licenses %", "preemptions", "ms a plan", "median"}
 	t := cmdline.NewTable(a.Stdout, append(table.Row{"set", "algorithm"}, row(columns...)...), columns...)
 	for i := 0; i < len(rows); {
 		n := alike(rows[i:])
@@ -132,8 +134,10 @@ func (c *reproConvergentCmd) print(a *app, rows []farm.Row, costs []farm.Cost) e
 		}
 		r, of := &rows[i], float64(n)
 		mean := func(digits int, sum float64) string { return fmt.Sprintf("%.*f", digits, sum/of) }
-		t.AppendRow(row(variant(&r.Case), r.Algorithm, fmt.Sprint(r.Machines), fmt.Sprint(r.Case.Jobs), fmt.Sprint(r.Arrival), fmt.Sprint(n),
-			mean(1, late), mean(1, hopeless), mean(2, slowdown), mean(1, machines), mean(1, licenses), mean(0, preempted), mean(3, plan), mean(3, median)))
+		t.AppendRow(row(variant(&r.Case), r.Algorithm, fmt.Sprint(r.Machines), fmt.Sprint(r.Case.Jobs),
+			fmt.Sprint(r.Arrival), fmt.Sprint(n),
+			mean(1, late), mean(1, hopeless), mean(2, slowdown), mean(1, machines), mean(1, licenses), mean(0,
+				preempted), mean(3, plan), mean(3, median)))
 		i += n
 	}
 	t.Render()

@@ -81,12 +81,14 @@ func (c *reproDFRSCmd) states(a *app) error {
 func (c *reproDFRSCmd) plan() (*fractional.Plan, error) {
 	p := &fractional.Plan{Sets: c.Sets, Parts: c.Tables, Algorithms: c.Algorithms, Beyond: c.Beyond, Quick: c.Quick}
 	if c.Penalty < 0 || c.Penalty%time.Microsecond != 0 {
-		return nil, &cmdline.UsageError{Message: fmt.Sprintf("--penalty: %v, accepted: 0s or more, in whole microseconds", c.Penalty)}
+		return nil, &cmdline.UsageError{Message: fmt.Sprintf("--penalty: %v, accepted: 0s or more, in whole microseconds",
+			c.Penalty)}
 	}
 	p.Penalty = batch.Duration(c.Penalty / time.Microsecond)
 	for _, d := range c.Periods {
 		if d < time.Second || d%time.Microsecond != 0 {
-			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--periods: %v, accepted: 1s or more, in whole microseconds", d)}
+			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--periods: %v, accepted: 1s or more, in whole microseconds",
+				d)}
 		}
 		p.Periods = append(p.Periods, batch.Duration(d/time.Microsecond))
 	}
@@ -207,7 +209,8 @@ func (s *dfrsSum) deviation() float64 {
 
 // print prints a line for each set, algorithm and period.
 func (c *reproDFRSCmd) print(a *app, rows []fractional.Row) error {
-	columns := []string{"period", "runs", "degradation", "std.", "max", "underutilization", "preemptions/h", "migrations/h", "GB/s", "GB/s"}
+	columns := []string{"period", "runs", "degradation", "std.", "max", "underutilization", "preemptions/h",
+		"migrations/h", "GB/s", "GB/s"}
 	t := cmdline.NewTable(a.Stdout, append(table.Row{"set", "algorithm"}, row(columns...)...), columns...)
 	for _, s := range dfrsSums(rows) {
 		n := float64(s.n)
@@ -216,8 +219,10 @@ func (c *reproDFRSCmd) print(a *app, rows []fractional.Row) error {
 			period = s.period.String()
 		}
 		t.AppendRow(row(s.set, s.algorithm, period, fmt.Sprint(s.n),
-			fmt.Sprintf("%.1f", s.sum/n), fmt.Sprintf("%.1f", s.deviation()), fmt.Sprintf("%.1f", s.most), fmt.Sprintf("%.3f", s.under/n),
-			fmt.Sprintf("%.2f", s.preempted/n), fmt.Sprintf("%.2f", s.migrated/n), fmt.Sprintf("%.2f", s.preemptedGB/n), fmt.Sprintf("%.2f", s.movedGB/n)))
+			fmt.Sprintf("%.1f", s.sum/n), fmt.Sprintf("%.1f", s.deviation()), fmt.Sprintf("%.1f", s.most), fmt.Sprintf("%.3f",
+				s.under/n),
+			fmt.Sprintf("%.2f", s.preempted/n), fmt.Sprintf("%.2f", s.migrated/n), fmt.Sprintf("%.2f",
+				s.preemptedGB/n), fmt.Sprintf("%.2f", s.movedGB/n)))
 	}
 	t.Render()
 	_, err := fmt.Fprintf(a.Stdout, "%d rows in %s\n", len(rows), c.Results)

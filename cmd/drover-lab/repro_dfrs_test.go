@@ -17,7 +17,8 @@ import (
 
 // twoAlgorithms is short, and of workloads that need no log.
 func twoAlgorithms(out string, more ...string) []string {
-	return append([]string{"repro", "dfrs", "--sets", "unscaled,scaled", "--quick", "--algorithms", "EASY,GreedyPM */per/opt=min/minvt=600", "--out", out}, more...)
+	return append([]string{"repro", "dfrs", "--sets", "unscaled,scaled", "--quick", "--algorithms",
+		"EASY,GreedyPM */per/opt=min/minvt=600", "--out", out}, more...)
 }
 
 func rowsOf(t *testing.T, dir string) []byte {
@@ -46,7 +47,8 @@ func TestReproDFRSIsTheSameOnAnyNumberOfCores(t *testing.T) {
 
 func TestReproDFRSGoesOnWhereItWasCut(t *testing.T) {
 	dir := t.TempDir()
-	if code, _, stderr := runLab(t, twoAlgorithms(dir)...); code != cmdline.ExitOK || !strings.Contains(stderr, "16 runs") {
+	if code, _, stderr := runLab(t, twoAlgorithms(dir)...); code != cmdline.ExitOK ||
+		!strings.Contains(stderr, "16 runs") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	want := rowsOf(t, dir)
@@ -55,7 +57,8 @@ func TestReproDFRSGoesOnWhereItWasCut(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, fractional.RowsName), torn, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := runLab(t, twoAlgorithms(dir)...); code != cmdline.ExitOK || !strings.Contains(stderr, "6 runs") || !strings.Contains(stderr, "10 were there") {
+	if code, _, stderr := runLab(t, twoAlgorithms(dir)...); code != cmdline.ExitOK ||
+		!strings.Contains(stderr, "6 runs") || !strings.Contains(stderr, "10 were there") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	if got := rowsOf(t, dir); !bytes.Equal(got, want) {
@@ -93,7 +96,8 @@ func TestReproDFRSKeepsWhatIsDoneWhenItIsInterrupted(t *testing.T) {
 		},
 	})
 	kept := bytes.Count(rowsOf(t, dir), []byte("\n")) - 1
-	if code != cmdline.ExitInterrupted || kept < 1 || kept > 15 || !strings.Contains(errs.String(), fmt.Sprintf("%d of 16 rows are kept in %s", kept, dir)) {
+	if code != cmdline.ExitInterrupted || kept < 1 || kept > 15 ||
+		!strings.Contains(errs.String(), fmt.Sprintf("%d of 16 rows are kept in %s", kept, dir)) {
 		t.Fatalf("exit %d, %d rows: %s%s", code, kept, &out, &errs)
 	}
 	code, _, stderr := runLab(t, twoAlgorithms(dir)...)
@@ -125,7 +129,8 @@ func TestReproDFRSSaysWhatIsWrongWithWhatIsAsked(t *testing.T) {
 func TestReproDFRSWarnsOfAPeriodThatIsNoLongerThanThePenalty(t *testing.T) {
 	const want = "warning: a period of 10m0s is no longer than the penalty of 10m0s"
 	for _, period := range []string{"600s", "1200s"} {
-		code, _, stderr := runLab(t, "repro", "dfrs", "--sets", "unscaled", "--quick", "--algorithms", "GreedyPM*/per", "--penalty", "600s", "--periods", period, "--out", t.TempDir())
+		code, _, stderr := runLab(t, "repro", "dfrs", "--sets", "unscaled", "--quick", "--algorithms", "GreedyPM*/per",
+			"--penalty", "600s", "--periods", period, "--out", t.TempDir())
 		if code != cmdline.ExitOK || strings.Contains(stderr, want) != (period == "600s") {
 			t.Errorf("%s: exit %d: %s", period, code, stderr)
 		}
@@ -136,7 +141,8 @@ func TestReproDFRSLeavesOutALogThatIsNotThere(t *testing.T) {
 	t.Setenv(swf.TracesEnv, t.TempDir())
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := runLab(t, "repro", "dfrs", "--quick", "--tables", "4", "--out", "out")
-	if code != cmdline.ExitOK || !strings.Contains(stderr, "left out: HPC2N") || !strings.Contains(stdout, "files in out") {
+	if code != cmdline.ExitOK || !strings.Contains(stderr, "left out: HPC2N") ||
+		!strings.Contains(stdout, "files in out") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 	code, _, stderr = runLab(t, "repro", "dfrs", "--quick", "--sets", "hpc2n", "--out", "out")
@@ -148,7 +154,8 @@ func TestReproDFRSLeavesOutALogThatIsNotThere(t *testing.T) {
 // A report that goes into a page's folder does not bring its rows along.
 func TestReproDFRSKeepsRowsApartFromTheReport(t *testing.T) {
 	rows, out := t.TempDir(), filepath.Join(t.TempDir(), "report")
-	code, _, stderr := runLab(t, "repro", "dfrs", "--sets", "unscaled", "--quick", "--tables", "4", "--results", rows, "--out", out)
+	code, _, stderr := runLab(t, "repro", "dfrs", "--sets", "unscaled", "--quick", "--tables", "4", "--results", rows,
+		"--out", out)
 	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}

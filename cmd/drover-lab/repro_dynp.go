@@ -34,7 +34,8 @@ func (c *reproDynPCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	r := &dynpRunner{app: a, workers: workers, workloads: map[string]*sim.Workload{}, figures: map[dynp.Run]*dynp.Figures{}}
+	r := &dynpRunner{app: a, workers: workers, workloads: map[string]*sim.Workload{},
+		figures: map[dynp.Run]*dynp.Figures{}}
 	if err := r.read(); err != nil {
 		return err
 	}
@@ -119,7 +120,8 @@ func (r *dynpRunner) run(runs []dynp.Run) error {
 
 // settingsOf returns a run's settings as --set has them.
 func settingsOf(k dynp.Run) batch.Settings {
-	s := batch.Settings{"policies": k.Policies, "decider": k.Decider, "metric": k.Metric, "equal": k.Equal, "tuning": "full", "list": "own"}
+	s := batch.Settings{"policies": k.Policies, "decider": k.Decider, "metric": k.Metric, "equal": k.Equal,
+		"tuning": "full", "list": "own"}
 	if k.Half {
 		s["tuning"] = "half"
 	}
@@ -194,7 +196,8 @@ func (r *dynpRunner) time() (*dynpTiming, error) {
 		}
 		n := float64(max(watch.steps, 1))
 		all.Steps = append(all.Steps, dynpStepTime{
-			Trace: trace.Name, Steps: watch.steps, Waiting: float64(watch.waiting) / n, Microseconds: float64(watch.spent.Microseconds()) / n,
+			Trace: trace.Name, Steps: watch.steps, Waiting: float64(watch.waiting) / n,
+			Microseconds: float64(watch.spent.Microseconds()) / n,
 		})
 	}
 	return all, nil
@@ -204,7 +207,8 @@ func (r *dynpRunner) time() (*dynpTiming, error) {
 func (t *dynpTiming) String() string {
 	var b strings.Builder
 	for _, s := range t.Steps {
-		fmt.Fprintf(&b, "a self-tuning step on %s: %.1f µs with %.1f waiting jobs on average, over %d steps (paper, CTC: %.0f µs with %.1f; %.0f times as long)\n",
+		fmt.Fprintf(&b, "a self-tuning step on %s: %.1f µs with %.1f waiting jobs on average, over %d steps (paper, CTC: "+
+			"%.0f µs with %.1f; %.0f times as long)\n",
 			s.Trace, s.Microseconds, s.Waiting, s.Steps, paperStep, paperWaiting, paperStep/max(s.Microseconds, 0.1))
 	}
 	return b.String()

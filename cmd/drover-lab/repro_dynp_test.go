@@ -20,7 +20,8 @@ func fewTraces(t *testing.T, jobs int) {
 		var b strings.Builder
 		for i := range jobs {
 			wall := 100 + 37*(i*(k+3)%29)
-			fmt.Fprintf(&b, "%d %d -1 %d %d -1 -1 %d %d -1 1 1 1 -1 1 1 -1 -1\n", i+1, 20*i, 1+wall*(i%4)/3, 1+i*(k+5)%97, 1+i*(k+5)%97, wall)
+			fmt.Fprintf(&b, "%d %d -1 %d %d -1 -1 %d %d -1 1 1 1 -1 1 1 -1 -1\n", i+1, 20*i, 1+wall*(i%4)/3, 1+i*(k+5)%97,
+				1+i*(k+5)%97, wall)
 		}
 		if err := os.WriteFile(filepath.Join(dir, trace.File), []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
@@ -55,7 +56,8 @@ func TestReproDynPPrintsTheTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), "](figures/dynp/equal-kth.svg)") || !strings.HasSuffix(string(text), "-->\nafter\n") {
+	if !strings.Contains(string(text), "](figures/dynp/equal-kth.svg)") ||
+		!strings.HasSuffix(string(text), "-->\nafter\n") {
 		t.Errorf("the page is\n%s", text)
 	}
 	for _, name := range []string{"timing.json", "report.json", "table-6.csv", "equal-sdsc.png"} {
@@ -106,10 +108,12 @@ func TestReproDynPLeavesTracesOutThatAreNotThere(t *testing.T) {
 	t.Setenv("DROVER_TRACES", dir)
 	t.Chdir(dir) // nothing is found beside the checkout
 	code, _, stderr := runLab(t, "repro", "dynp", "--quick", "--out", filepath.Join(dir, "out"))
-	if code != cmdline.ExitNotFound || !strings.Contains(stderr, "left out: KTH") || !strings.Contains(stderr, "SDSC-SP2-1998") {
+	if code != cmdline.ExitNotFound || !strings.Contains(stderr, "left out: KTH") ||
+		!strings.Contains(stderr, "SDSC-SP2-1998") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr = runLab(t, "repro", "dynp", "--jobs", "0"); code != cmdline.ExitUsage || !strings.Contains(stderr, "--jobs: 0, accepted") {
+	if code, _, stderr = runLab(t, "repro", "dynp", "--jobs", "0"); code != cmdline.ExitUsage ||
+		!strings.Contains(stderr, "--jobs: 0, accepted") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -39,13 +39,15 @@ func (c *reproOverbookingCmd) Run(a *app) error {
 		return err
 	}
 	if len(missing) > 0 {
-		if _, err := fmt.Fprintf(a.Stderr, "left out, because they are not there: %s\n", strings.Join(missing, ", ")); err != nil {
+		if _, err := fmt.Fprintf(a.Stderr, "left out, because they are not there: %s\n",
+			strings.Join(missing, ", ")); err != nil {
 			return err
 		}
 	}
 	cases := plan.Cases()
 	bar := &cmdline.ProgressBar{Process: a.Process, Unit: "runs"}
-	rows, err := parallel.Map(a.ctx, workers, cases, func(k sla.Case) (sla.Row, error) { return k.Run(a.ctx) }, func(done int) { bar.Report(done, len(cases)) })
+	rows, err := parallel.Map(a.ctx, workers, cases, func(k sla.Case) (sla.Row, error) { return k.Run(a.ctx) },
+		func(done int) { bar.Report(done, len(cases)) })
 	bar.Finish()
 	if err != nil {
 		return err

@@ -128,7 +128,8 @@ func (m *reproMaker) paper(set *campaign.Campaign, plan reallocation.Plan) error
 	}
 	if err := m.run(set, dir); err != nil {
 		if _, ok := errors.AsType[*campaign.MismatchError](err); ok && !none {
-			return fmt.Errorf("%w (--partial reports what there is); %w", &reallocation.LackingError{Lacking: lacking, Of: plan.Experiments()}, err)
+			return fmt.Errorf("%w (--partial reports what there is); %w",
+				&reallocation.LackingError{Lacking: lacking, Of: plan.Experiments()}, err)
 		}
 		return err
 	}

@@ -30,8 +30,11 @@ func TestRoundsWritesARowForEachRound(t *testing.T) {
 }
 
 func TestRoundsSaysWhichRoundsTakeTooLong(t *testing.T) {
-	code, stdout, stderr := runLab(t, "rounds", "--sites", "3", "--jobs", "50,60", "--algorithm", "regular", "--heuristic", "minmin", "--limit", "1ns")
-	if code != cmdline.ExitOK || strings.Count(stdout, "\n") != 1 || !strings.Contains(stderr, "3 sites, 50 jobs, regular, minmin, window 20: broken off after 1ns\n3 sites, 50 jobs, regular, minmin: broken off") || strings.Contains(stderr, "60 jobs") {
+	code, stdout, stderr := runLab(t, "rounds", "--sites", "3", "--jobs", "50,60", "--algorithm", "regular",
+		"--heuristic", "minmin", "--limit", "1ns")
+	if code != cmdline.ExitOK || strings.Count(stdout, "\n") != 1 ||
+		!strings.Contains(stderr, "3 sites, 50 jobs, regular, minmin, window 20: broken off after 1ns\n3 sites, 50 jobs, "+
+			"regular, minmin: broken off") || strings.Contains(stderr, "60 jobs") {
 		t.Errorf("exit %d:\n%s%s", code, stdout, stderr)
 	}
 }
@@ -45,7 +48,8 @@ func TestRoundsRefusesWhatIsNoRound(t *testing.T) {
 		"--limit 0s":       "--limit: 0s, accepted: more than 0s",
 		"--window 0":       `--window: "0", accepted: at least 1, or all`,
 	} {
-		if code, _, stderr := runLab(t, append([]string{"rounds"}, strings.Fields(args)...)...); code != cmdline.ExitUsage || !strings.Contains(stderr, want) {
+		if code, _, stderr := runLab(t, append([]string{"rounds"}, strings.Fields(args)...)...); code != cmdline.ExitUsage ||
+			!strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", args, code, stderr)
 		}
 	}

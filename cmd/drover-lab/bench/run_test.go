@@ -32,7 +32,8 @@ func TestJobsWriteDownWhenTheyRan(t *testing.T) {
 	if runs[0].Times != 1 || runs[1].Times != 2 || runs[2].Times != 0 {
 		t.Errorf("%+v", runs)
 	}
-	if r := runs[0]; r.Begun.Before(before) || r.Ended.Sub(r.Begun) < 90*time.Millisecond || r.Ended.Sub(r.Begun) > time.Minute {
+	if r := runs[0]; r.Begun.Before(before) || r.Ended.Sub(r.Begun) < 90*time.Millisecond ||
+		r.Ended.Sub(r.Begun) > time.Minute {
 		t.Errorf("from %v to %v", r.Begun, r.Ended)
 	}
 }

@@ -87,7 +87,8 @@ func Earliest(starts []time.Time) int {
 // Submit hands a job to one cluster.
 func (s *Slurm) Submit(ctx context.Context, j *Job, cluster int) error {
 	c := s.Clusters[cluster]
-	out, err := c.Command(ctx, append(append([]string{"sbatch", "--parsable"}, options(j)...), s.arguments(j)...)...).CombinedOutput()
+	out, err := c.Command(ctx, append(append([]string{"sbatch", "--parsable"}, options(j)...),
+		s.arguments(j)...)...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("sbatch %s at %s: %w: %.200s", j.ID, c.Name, err, out)
 	}

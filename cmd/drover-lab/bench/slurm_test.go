@@ -18,8 +18,11 @@ func TestWhatSbatchSaysOfAStartIsRead(t *testing.T) {
 		out  string
 		want string
 	}{
-		{"sbatch: Job 3 to start at 2026-11-22T03:20:01 using 4 processors on nodes an[1-2] in partition main\n", "2026-11-22T03:20:01"},
-		{"sbatch: a plugin's word\nsbatch: Job 17 to start at 2026-11-22T03:20:01 using 1 processors on nodes b in partition main\n", "2026-11-22T03:20:01"},
+		{"sbatch: Job 3 to start at 2026-11-22T03:20:01 using 4 processors on nodes an[1-2] in partition main\n",
+			"2026-11-22T03:20:01"},
+		{"sbatch: a plugin's word\nsbatch: Job 17 to start at 2026-11-22T03:20:01 using 1 processors on nodes b in " +
+			"partition " +
+			"main\n", "2026-11-22T03:20:01"},
 		{"allocation failure: Requested node configuration is not available\n", ""},
 		{"sbatch: Job 3 to start at tomorrow using 4 processors", ""},
 		{"sbatch: Job 3 to start at 2026-13-22T03:20:01 using 4 processors", ""},
@@ -120,7 +123,8 @@ func TestTheRuleSubmitsWhereSlurmSaysItWouldStartFirst(t *testing.T) {
 			t.Errorf("%s: Slurm has said %v", r.Job.ID, r.Test)
 		}
 	}
-	if _, err := Play(ctx, []Job{{ID: "huge", Width: 5, Walltime: time.Minute, Cluster: Anywhere}}, s, SideFunc(s.ByRule), func(int, int) {}); !errors.Is(err, ErrCannotRun) {
+	if _, err := Play(ctx, []Job{{ID: "huge", Width: 5, Walltime: time.Minute, Cluster: Anywhere}}, s, SideFunc(s.ByRule),
+		func(int, int) {}); !errors.Is(err, ErrCannotRun) {
 		t.Errorf("a job that fits nowhere: %v", err)
 	}
 }
@@ -166,11 +170,13 @@ func awaitConsidered(t *testing.T, c *slurmd.Cluster) {
 // ties. Nothing starts or ends between the two questions about a job.
 func TestWillRunAndClustersChooseTheSame(t *testing.T) {
 	s := startSlurm(
-		t, true, slurmd.Config{Name: "a", Nodes: 1, CPUs: 2}, slurmd.Config{Name: "b", Nodes: 1, CPUs: 8}, slurmd.Config{Name: "c", Nodes: 2, CPUs: 2},
+		t, true, slurmd.Config{Name: "a", Nodes: 1, CPUs: 2}, slurmd.Config{Name: "b", Nodes: 1,
+			CPUs: 8}, slurmd.Config{Name: "c", Nodes: 2, CPUs: 2},
 	)
 	chosen := make(map[int]int)
 	for i, width := range []int{1, 3, 2, 4, 1, 2, 5, 3, 1} {
-		r := Run{Job: Job{ID: fmt.Sprintf("j%d", i), Width: width, Runtime: time.Hour, Walltime: time.Duration(60+10*i) * time.Minute, Cluster: Anywhere}}
+		r := Run{Job: Job{ID: fmt.Sprintf("j%d", i), Width: width, Runtime: time.Hour,
+			Walltime: time.Duration(60+10*i) * time.Minute, Cluster: Anywhere}}
 		starts, err := s.Ask(t.Context(), &r.Job)
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +185,8 @@ func TestWillRunAndClustersChooseTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := Earliest(starts); r.Cluster != want {
-			t.Errorf("job %d of width %d: sbatch --clusters chooses %d, the earliest is %d of %v", i, width, r.Cluster, want, starts)
+			t.Errorf("job %d of width %d: sbatch --clusters chooses %d, the earliest is %d of %v", i, width, r.Cluster, want,
+				starts)
 		}
 		chosen[r.Cluster]++
 		awaitConsidered(t, s.Clusters[r.Cluster])

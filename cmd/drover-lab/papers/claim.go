@@ -99,7 +99,8 @@ func CountOf(results []Result, v Verdict) int {
 
 // Summary counts the verdicts, as "Of 7 claims 5 hold, 1 differ, and 1 were not measured".
 func Summary(results []Result) string {
-	text := fmt.Sprintf("Of %d claims %d hold, %d differ", len(results), CountOf(results, Holds), CountOf(results, Differs))
+	text := fmt.Sprintf("Of %d claims %d hold, %d differ", len(results), CountOf(results, Holds),
+		CountOf(results, Differs))
 	if n := CountOf(results, Open); n > 0 {
 		text += fmt.Sprintf(", and %d were not measured", n)
 	}

@@ -54,7 +54,8 @@ func (p *Record) Head(names []string, columns ...string) error {
 		}
 	}
 	if lacking != nil {
-		return &ParseError{File: p.File, Line: 1, Value: strings.Join(names, ","), Accepted: "a head line with " + strings.Join(lacking, ", ") + ", too"}
+		return &ParseError{File: p.File, Line: 1, Value: strings.Join(names, ","), Accepted: "a head line with " +
+			strings.Join(lacking, ", ") + ", too"}
 	}
 	return nil
 }

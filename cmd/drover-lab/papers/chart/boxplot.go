@@ -42,7 +42,8 @@ func (b *BoxPlot) page() (*page, error) {
 		return nil, err
 	}
 	p := &page{
-		title: b.Title, note: b.Note, xTitle: b.XTitle, yTitle: b.YTitle, y: y, bands: len(b.Groups), rule: b.Rule, styles: newStyles(), data: b.draw,
+		title: b.Title, note: b.Note, xTitle: b.XTitle, yTitle: b.YTitle, y: y, bands: len(b.Groups), rule: b.Rule,
+		styles: newStyles(), data: b.draw,
 		x: axis{min: 0, max: float64(len(b.Groups))},
 	}
 	for i, g := range b.Groups {
@@ -99,7 +100,8 @@ func (b *BoxPlot) draw(area plot) {
 }
 
 func drawBox(area plot, b Box, x float64, half vg.Length, fill color.RGBA) {
-	low, q1, median, q3, high := area.at(x, b.Min), area.at(x, b.Q1), area.at(x, b.Median), area.at(x, b.Q3), area.at(x, b.Max)
+	low, q1, median, q3, high := area.at(x, b.Min), area.at(x, b.Q1), area.at(x, b.Median), area.at(x, b.Q3), area.at(x,
+		b.Max)
 	stroke := line(ink, 0.7)
 	area.StrokeLine2(stroke, low.X, low.Y, q1.X, q1.Y)
 	area.StrokeLine2(stroke, q3.X, q3.Y, high.X, high.Y)

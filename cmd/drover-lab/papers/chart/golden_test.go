@@ -15,7 +15,8 @@ var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 func boxPlot() *BoxPlot {
 	return &BoxPlot{
-		Title: "Boxes", Note: "made up, and of so many words that they do not all have room in one line of the page, which is not wide enough", XTitle: "group", YTitle: "share (%)", Scale: Percent, Palette: Pairs, Cover: []float64{0},
+		Title: "Boxes", Note: "made up, and of so many words that they do not all have room in one line of the page, which " +
+			"is not wide enough", XTitle: "group", YTitle: "share (%)", Scale: Percent, Palette: Pairs, Cover: []float64{0},
 		Rule: &Rule{At: 0.5, Label: "half"}, Groups: []string{"one", "two"}, Series: []string{"a", "b & c", "d"},
 		Boxes: [][]Box{
 			{{5, 0.1, 0.2, 0.3, 0.4, 0.6, 0.32}, {1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, {}},
@@ -53,7 +54,8 @@ func halfLogarithmicChart() *Lines {
 }
 
 func TestChartsAreTheSameBytesWheneverTheyAreDrawn(t *testing.T) {
-	for name, c := range map[string]Chart{"boxes": boxPlot(), "lines": lineChart(), "linear": linearChart(), "half": halfLogarithmicChart()} {
+	for name, c := range map[string]Chart{"boxes": boxPlot(), "lines": lineChart(), "linear": linearChart(),
+		"half": halfLogarithmicChart()} {
 		t.Run(name, func(t *testing.T) {
 			got, err := SVG(c)
 			if err != nil {
@@ -109,12 +111,15 @@ func TestChartsRefuseWhatCannotBeDrawn(t *testing.T) {
 		return l
 	}
 	for want, c := range map[string]Chart{
-		"0 groups and 2 rows of boxes":            boxes(func(b *BoxPlot) { b.Groups = nil }),
-		"2 groups and 1 rows of boxes":            boxes(func(b *BoxPlot) { b.Boxes = b.Boxes[:1] }),
-		"7 series and 4 colours":                  boxes(func(b *BoxPlot) { b.Series = make([]string, 7) }),
-		"3 series and 0 colours":                  boxes(func(b *BoxPlot) { b.Palette = nil }),
-		"group two has 1 boxes for 3 series":      boxes(func(b *BoxPlot) { b.Boxes[1] = b.Boxes[1][:1] }),
-		"no values":                               boxes(func(b *BoxPlot) { b.Boxes, b.Rule, b.Cover = [][]Box{make([]Box, 3), make([]Box, 3)}, nil, nil }),
+		"0 groups and 2 rows of boxes":       boxes(func(b *BoxPlot) { b.Groups = nil }),
+		"2 groups and 1 rows of boxes":       boxes(func(b *BoxPlot) { b.Boxes = b.Boxes[:1] }),
+		"7 series and 4 colours":             boxes(func(b *BoxPlot) { b.Series = make([]string, 7) }),
+		"3 series and 0 colours":             boxes(func(b *BoxPlot) { b.Palette = nil }),
+		"group two has 1 boxes for 3 series": boxes(func(b *BoxPlot) { b.Boxes[1] = b.Boxes[1][:1] }),
+		"no values": boxes(func(b *BoxPlot) {
+			b.Boxes, b.Rule,
+				b.Cover = [][]Box{make([]Box, 3), make([]Box, 3)}, nil, nil
+		}),
 		"0 lines, accepted: 1 to 8":               lines(func(l *Lines) { l.Lines = nil }),
 		"line linear: 3 and 0 coordinates":        lines(func(l *Lines) { l.Lines[0].Y = nil }),
 		"0 on a logarithmic axis, accepted: abov": lines(func(l *Lines) { l.Lines[1].X[0] = 0 }),

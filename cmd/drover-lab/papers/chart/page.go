@@ -281,7 +281,8 @@ func SVG(c Chart) ([]byte, error) {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
 	named := "font-family:" + family + ";"
-	return bytes.ReplaceAll(out.Bytes(), []byte(named), []byte("font-family:'"+family+"',Arial,Helvetica,sans-serif;")), nil
+	return bytes.ReplaceAll(out.Bytes(), []byte(named),
+		[]byte("font-family:'"+family+"',Arial,Helvetica,sans-serif;")), nil
 }
 
 // PNG returns the chart as pixels.

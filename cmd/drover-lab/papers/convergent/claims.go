@@ -48,7 +48,8 @@ func eachLoad(arrivals []int, check func(s *study, arrival int) papers.Finding) 
 			}
 			texts = append(texts, fmt.Sprintf("%d: %s", a, f.Measured))
 		}
-		return papers.Found(n == len(arrivals), "at %d of %d inter-arrival times; %s", n, len(arrivals), strings.Join(texts, "; "))
+		return papers.Found(n == len(arrivals), "at %d of %d inter-arrival times; %s", n, len(arrivals),
+			strings.Join(texts, "; "))
 	}
 }
 
@@ -71,12 +72,14 @@ func lessLate(some, others []string) func(s *study, arrival int) papers.Finding 
 		// own has each of some as often as there are others, in their order.
 		worst := slices.Index(own, slices.Max(own)) / len(others)
 		best := slices.Index(theirs, slices.Min(theirs)) % len(others)
-		return papers.Found(holds, "%s %s, %s %s", some[worst], papers.Tenth(slices.Max(own)), others[best], papers.Tenth(slices.Min(theirs)))
+		return papers.Found(holds, "%s %s, %s %s", some[worst], papers.Tenth(slices.Max(own)), others[best],
+			papers.Tenth(slices.Min(theirs)))
 	}
 }
 
 // within each load all of some figures are as they should be.
-func allAre(of []string, m measure, holds func(float64) bool, extreme func([]float64) float64, write func(float64) string) func(s *study, arrival int) papers.Finding {
+func allAre(of []string, m measure, holds func(float64) bool, extreme func([]float64) float64,
+	write func(float64) string) func(s *study, arrival int) papers.Finding {
 	return func(s *study, arrival int) papers.Finding {
 		var v []float64
 		for _, a := range of {
@@ -115,8 +118,10 @@ var contentionClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "steady", Of: "fig. 3",
-		Says:  "With 12 units and more it remains almost constant through the simulation.",
-		Test:  "the mean workload of the last quarter of the submissions is at most 1.25 times that of the second, at 12, 16 and 20",
+		Says: "With 12 units and more it remains almost constant through the simulation.",
+		Test: "the mean workload of the last quarter of the submissions is at most 1.25 times that of the second, at 12, " +
+			"16 " +
+			"and 20",
 		Check: eachLoad(loadsFrom(12), steadyWork),
 	},
 }
@@ -173,9 +178,10 @@ var lateClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "late-satisfactory", Of: "fig. 4",
-		Says:  "Satisfactory results are obtained when the power is enough to keep contention almost constant.",
-		Test:  "CS_ip has at most 10% late at 12, 16 and 20",
-		Check: eachLoad(loadsFrom(12), allAre([]string{"CS_ip"}, lateJobs, func(v float64) bool { return v <= fineLate }, maxOf, papers.Tenth)),
+		Says: "Satisfactory results are obtained when the power is enough to keep contention almost constant.",
+		Test: "CS_ip has at most 10% late at 12, 16 and 20",
+		Check: eachLoad(loadsFrom(12), allAre([]string{"CS_ip"}, lateJobs, func(v float64) bool { return v <= fineLate },
+			maxOf, papers.Tenth)),
 	},
 	{
 		ID: "late-backfilling", Of: "fig. 4",
@@ -218,7 +224,8 @@ func lateLoad(s *study) papers.Finding {
 		}
 		texts = append(texts, rises)
 	}
-	return papers.Found(n == len(csAll)+len(peersOfCS), "%s", strings.Join(append([]string{fmt.Sprintf("%d of 8", n)}, texts...), "; "))
+	return papers.Found(n == len(csAll)+len(peersOfCS), "%s", strings.Join(append([]string{fmt.Sprintf("%d of 8", n)},
+		texts...), "; "))
 }
 
 func lateIncremental(settings string) func(s *study, arrival int) papers.Finding {
@@ -228,7 +235,8 @@ func lateIncremental(settings string) func(s *study, arrival int) papers.Finding
 		if !ok || !okN {
 			return papers.NotMeasured
 		}
-		return papers.Found(math.Abs(x-y) <= closeLate && math.Abs(v-w) <= closeLate, "%s and %s, %s and %s", papers.Tenth(x), papers.Tenth(y), papers.Tenth(v), papers.Tenth(w))
+		return papers.Found(math.Abs(x-y) <= closeLate && math.Abs(v-w) <= closeLate, "%s and %s, %s and %s",
+			papers.Tenth(x), papers.Tenth(y), papers.Tenth(v), papers.Tenth(w))
 	}
 }
 
@@ -236,15 +244,17 @@ func lateIncremental(settings string) func(s *study, arrival int) papers.Finding
 var usageClaims = []papers.Claim[*study]{
 	{
 		ID: "slowdown", Of: "fig. 5",
-		Says:  "From 10 units on jobs without a deadline have a slowdown equal or very close to 1 under a CS scheduler.",
-		Test:  "mean at most 1.1 under each of the four, at 10, 12, 16 and 20; the worst is told",
-		Check: eachLoad(loadsFrom(10), allAre(csAll, undatedSlow, func(v float64) bool { return v <= closeToOne }, maxOf, papers.Hundredth)),
+		Says: "From 10 units on jobs without a deadline have a slowdown equal or very close to 1 under a CS scheduler.",
+		Test: "mean at most 1.1 under each of the four, at 10, 12, 16 and 20; the worst is told",
+		Check: eachLoad(loadsFrom(10), allAre(csAll, undatedSlow, func(v float64) bool { return v <= closeToOne }, maxOf,
+			papers.Hundredth)),
 	},
 	{
 		ID: "busy", Of: "fig. 6",
-		Says:  "The CS algorithms keep all machines always busy.",
-		Test:  "machine usage of at least 95% under each of the four at each load; the least is told",
-		Check: eachLoad(farm.Arrivals, allAre(csAll, machinesBusy, func(v float64) bool { return v >= alwaysBusy }, minOf, papers.Tenth)),
+		Says: "The CS algorithms keep all machines always busy.",
+		Test: "machine usage of at least 95% under each of the four at each load; the least is told",
+		Check: eachLoad(farm.Arrivals, allAre(csAll, machinesBusy, func(v float64) bool { return v >= alwaysBusy }, minOf,
+			papers.Tenth)),
 	},
 	{
 		ID: "busiest", Of: "fig. 6",

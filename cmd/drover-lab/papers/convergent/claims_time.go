@@ -37,7 +37,8 @@ func knapsackNear(s *study) papers.Finding {
 		return papers.NotMeasured
 	}
 	d := papers.Each(lines, func(l knapsackLine) float64 { return l.distance() })
-	return papers.Found(papers.Mean(d) <= threePercent, "%s (%s)", papers.Percent(papers.Mean(d)), papers.FromTo(d, papers.Percent))
+	return papers.Found(papers.Mean(d) <= threePercent, "%s (%s)", papers.Percent(papers.Mean(d)),
+		papers.FromTo(d, papers.Percent))
 }
 
 func knapsackTime(s *study) papers.Finding {
@@ -47,7 +48,8 @@ func knapsackTime(s *study) papers.Finding {
 	}
 	greedy := papers.Mean(papers.Each(lines, func(l knapsackLine) float64 { return l.greedy.time }))
 	exact := papers.Mean(papers.Each(lines, func(l knapsackLine) float64 { return l.exact.time }))
-	return papers.Found(greedy <= 0.03*exact, "%s: %s and %s ms", papers.Percent(greedy/exact), papers.Ratio(greedy), papers.Ratio(exact))
+	return papers.Found(greedy <= 0.03*exact, "%s: %s and %s ms", papers.Percent(greedy/exact), papers.Ratio(greedy),
+		papers.Ratio(exact))
 }
 
 func knapsackRatio(s *study) papers.Finding {
@@ -56,7 +58,8 @@ func knapsackRatio(s *study) papers.Finding {
 		return papers.NotMeasured
 	}
 	d := papers.Each(lines, func(l knapsackLine) float64 { return -l.distance() })
-	return papers.Found(slices.IsSorted(d), "%s", strings.Join(texts(d, func(v float64) string { return papers.Percent(-v) }), ", "))
+	return papers.Found(slices.IsSorted(d), "%s",
+		strings.Join(texts(d, func(v float64) string { return papers.Percent(-v) }), ", "))
 }
 
 func texts(v []float64, write func(float64) string) []string {
@@ -83,8 +86,10 @@ var timeClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "scalability", Of: "fig. 8",
-		Says:  "The incremental version obtains very good scalability; the other one does not.",
-		Test:  "150 machines, median plan: CS_ip takes less than CS_nip from 1,000 jobs on, and grows from the fewest to the most jobs by no more than these",
+		Says: "The incremental version obtains very good scalability; the other one does not.",
+		Test: "150 machines, median plan: CS_ip takes less than CS_nip from 1,000 jobs on, and grows from the fewest to " +
+			"the " +
+			"most jobs by no more than these",
 		Check: scalability,
 	},
 }
@@ -156,5 +161,6 @@ func scalability(s *study) papers.Finding {
 		text = append(text, fmt.Sprintf("%d jobs: %s and %s ms", n, papers.Ratio(x), papers.Ratio(y)))
 	}
 	jobs := float64(sizes[len(sizes)-1]) / float64(sizes[0])
-	return papers.Found(holds && last <= jobs*first, "%s; by %s of %.0f", strings.Join(text, "; "), papers.Tenth(last/first), jobs)
+	return papers.Found(holds && last <= jobs*first, "%s; by %s of %.0f", strings.Join(text, "; "),
+		papers.Tenth(last/first), jobs)
 }

@@ -19,7 +19,8 @@ import (
 // workedFarm is a row that was never run, and what it took.
 func workedFarm(c farm.Case, late int) (farm.Row, farm.Cost) {
 	r := farm.Row{
-		Case: c, Ended: c.Jobs, Dated: 1000, Late: late, Slowdown: 1 + float64(late)/500, MachineUsage: 0.97, LicenseUsage: 0.6,
+		Case: c, Ended: c.Jobs, Dated: 1000, Late: late, Slowdown: 1 +
+			float64(late)/500, MachineUsage: 0.97, LicenseUsage: 0.6,
 		Preemptions: 10 * late, Plans: 3000, Span: float64(c.Jobs * c.Arrival),
 	}
 	for i := range c.Jobs * c.Arrival / 250 {
@@ -70,7 +71,8 @@ func farms(change func(*farm.Row, *farm.Cost)) (rows []farm.Row, costs []farm.Co
 			near := 0.9 + float64(c.Ratio.Low)/1000
 			r.Knapsacks = &farm.Comparison{
 				Calls: 10 * c.Seed, Proven: 4, Value: near + 0.045, Worst: 0.9, Bound: 0.99,
-				Exact: farm.Usage{Smallest: 0.5 + float64(c.Seed)/100, Mean: 0.9, Best: 1}, Greedy: farm.Usage{Smallest: 0.4, Mean: 0.9 * (near + 0.03), Best: 0.99},
+				Exact: farm.Usage{Smallest: 0.5 + float64(c.Seed)/100, Mean: 0.9, Best: 1}, Greedy: farm.Usage{Smallest: 0.4,
+					Mean: 0.9 * (near + 0.03), Best: 0.99},
 			}
 			k.Greedy, k.Exact = 0.0002*float64(c.Seed), 0.01*float64(c.Seed)
 		case farm.Growth:
@@ -170,9 +172,10 @@ func TestClaimsAboutConvergentSchedulingHoldAndDiffer(t *testing.T) {
 		"fewer-late-strong":       {at("EDF anew=true", 4, late(-105))},
 		"fewer-late-resident":     {at("CS_ninp"+withPreset, 4, late(100))},
 		"late-incremental-preset": {at("CS_nip"+withPreset, 4, late(21))},
-		"knapsack-value":          {ratio40(func(r *farm.Row, _ *farm.Cost) { r.Knapsacks.Value = 0.5 }), ratio40(func(_ *farm.Row, k *farm.Cost) { k.Greedy *= 10 })},
-		"plan-150":                {grown("CS_ip", 150, 1500, 0.0051)},
-		"plan-1000":               {grown("CS_ip", 1000, 10_000, 0.251)},
+		"knapsack-value": {ratio40(func(r *farm.Row, _ *farm.Cost) { r.Knapsacks.Value = 0.5 }),
+			ratio40(func(_ *farm.Row, k *farm.Cost) { k.Greedy *= 10 })},
+		"plan-150":  {grown("CS_ip", 150, 1500, 0.0051)},
+		"plan-1000": {grown("CS_ip", 1000, 10_000, 0.251)},
 	}
 	for _, c := range slices.Concat(Claims(), meantClaims, targets) {
 		if len(tests[c.ID]) == 0 {
@@ -193,7 +196,8 @@ func TestThePapersOwnTable1HoldsWhatItSays(t *testing.T) {
 		k := key{set: farm.Knapsacks, algorithm: "CS_ip", ratio: p.ratio, reading: farm.Percent}
 		s.cells[k] = &farmCell{
 			rows: []*farm.Row{{Knapsacks: &farm.Comparison{
-				Calls: 1, Exact: farm.Usage{Smallest: p.exact.smallest, Mean: p.exact.mean, Best: p.exact.best}, Greedy: farm.Usage{Smallest: p.greedy.smallest, Mean: p.greedy.mean, Best: p.greedy.best},
+				Calls: 1, Exact: farm.Usage{Smallest: p.exact.smallest, Mean: p.exact.mean,
+					Best: p.exact.best}, Greedy: farm.Usage{Smallest: p.greedy.smallest, Mean: p.greedy.mean, Best: p.greedy.best},
 			}}},
 			costs: []*farm.Cost{{Exact: p.exact.time / 1000, Greedy: p.greedy.time / 1000}},
 		}
@@ -231,7 +235,8 @@ func TestAlgorithmsAreComparedOnTheSeedsThatBothHave(t *testing.T) {
 	if c := all["late-backfilling"]; c.Verdict != papers.Differs {
 		t.Errorf("late-backfilling: %s; %s", c.Verdict, c.Measured)
 	}
-	if page := r.Markdown(2, ""); !strings.Contains(page, "seeds of the loads: 1 to 2 of 20") || !strings.Contains(page, "| EDF | 31.2 | 22.8 |") {
+	if page := r.Markdown(2, ""); !strings.Contains(page, "seeds of the loads: 1 to 2 of 20") ||
+		!strings.Contains(page, "| EDF | 31.2 | 22.8 |") {
 		t.Error("the page does not say of how many seeds it is")
 	}
 }
@@ -249,7 +254,8 @@ func TestRowsOfNothingAboutConvergentSchedulingMakeAReport(t *testing.T) {
 	if _, err := r.Files(); err != nil {
 		t.Error(err)
 	}
-	if text := r.Markdown(2, ""); !strings.Contains(text, "Not measured.") || !strings.Contains(text, "Not the whole: nothing.") {
+	if text := r.Markdown(2, ""); !strings.Contains(text, "Not measured.") ||
+		!strings.Contains(text, "Not the whole: nothing.") {
 		t.Error(text)
 	}
 }
@@ -319,7 +325,8 @@ func TestAReportOnConvergentSchedulingIsAsItWas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(files[k].Data, want) {
-			t.Errorf("%s differs; look at it after -rewrite:\n%s", path, cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(files[k].Data), "\n")))
+			t.Errorf("%s differs; look at it after -rewrite:\n%s", path,
+				cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(files[k].Data), "\n")))
 		}
 	}
 }
@@ -349,7 +356,9 @@ func TestTheReportOnConvergentSchedulingNamesItsFiles(t *testing.T) {
 		t.Errorf("files (-in report.json +written):\n%s", diff)
 	}
 	for _, want := range []string{
-		"table-1.csv", "table-1-distance.md", "figure-3.svg", "figure-4.png", "figure-4-beyond.svg", "figure-5.csv", "figure-6.svg", "figure-7.svg", "figure-8.csv", "licenses.svg", "preemptions.md", "deadlines.csv", "bandwidth.csv", "report.md",
+		"table-1.csv", "table-1-distance.md", "figure-3.svg", "figure-4.png", "figure-4-beyond.svg", "figure-5.csv",
+		"figure-6.svg", "figure-7.svg", "figure-8.csv", "licenses.svg", "preemptions.md", "deadlines.csv", "bandwidth.csv",
+		"report.md",
 	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s", want)

@@ -13,7 +13,8 @@ import (
 // What figures show beyond the paper, with what it is compared with: no more lines than
 // a chart has room for.
 var presetLines = []string{
-	"CS_ip", "CS_ip" + withPreset, "CS_inp" + withPreset, "BF-rm", "BF-rm" + withPreset, "EDF", "EDF anew=true", "EDF order=queued",
+	"CS_ip", "CS_ip" + withPreset, "CS_inp" + withPreset, "BF-rm", "BF-rm" +
+		withPreset, "EDF", "EDF anew=true", "EDF order=queued",
 }
 
 // everyone has a row in each table.
@@ -36,20 +37,24 @@ func (r *Report) loadFigures() {
 	} {
 		t := s.loadsTable(everyone(), s.figureOf(f.m, f.write))
 		draw := func(file, title string, of []string, overview *papers.Table) {
-			r.add(&papers.Section{Title: title, File: file, Chart: s.alongLoads(title, f.axis, of, f.log, func(k key) (float64, bool) { return s.of(k, f.m) }), Table: t, Overview: overview, Says: s.aside(f.file)})
+			r.add(&papers.Section{Title: title, File: file, Chart: s.alongLoads(title, f.axis, of, f.log,
+				func(k key) (float64, bool) { return s.of(k, f.m) }), Table: t, Overview: overview, Says: s.aside(f.file)})
 		}
 		draw(f.file, f.title, farm.Algorithms, t)
 		if f.file == "figure-4" || f.file == "figure-5" {
 			for _, more := range []struct {
 				file, title string
 				of          []string
-			}{{"-meant", ", if two lines of the paper are misprints", slices.Concat(csMeant, peersMeant, []string{"EDF order=latest"})}, {"-beyond", ", beyond the paper", presetLines}} {
+			}{{"-meant", ", if two lines of the paper are misprints",
+				slices.Concat(csMeant, peersMeant, []string{"EDF order=latest"})}, {"-beyond", ", beyond the paper", presetLines}} {
 				draw(f.file+more.file, f.title+more.title, more.of, s.loadsTable(more.of, s.figureOf(f.m, f.write)))
 			}
 		}
 	}
-	moves := s.loadsTable(everyone(), s.figureOf(preempted, func(v float64) string { return papers.Grouped(fmt.Sprintf("%.0f", v)) }))
-	r.add(&papers.Section{Title: "How often a job has to leave its machine", File: "preemptions", Table: moves, Says: []string{"Times in a run of 1,500 jobs, mean of the seeds."}})
+	moves := s.loadsTable(everyone(), s.figureOf(preempted,
+		func(v float64) string { return papers.Grouped(fmt.Sprintf("%.0f", v)) }))
+	r.add(&papers.Section{Title: "How often a job has to leave its machine", File: "preemptions", Table: moves,
+		Says: []string{"Times in a run of 1,500 jobs, mean of the seeds."}})
 }
 
 // aside is what is to be said of a figure.
@@ -62,7 +67,8 @@ func (s *study) aside(file string) []string {
 				worst = max(worst, slices.Max(papers.Each(c.rows, hopelessJobs)))
 			}
 		}
-		return []string{fmt.Sprintf("Mean of the seeds. Hopeless are at most %s%% of a run's jobs with a deadline: no machine would make these even alone.", papers.Tenth(worst))}
+		return []string{fmt.Sprintf("Mean of the seeds. Hopeless are at most %s%% of a run's jobs with a deadline: no "+
+			"machine would make these even alone.", papers.Tenth(worst))}
 	case "licenses":
 		return []string{"The paper names it among its criteria and shows no figure of it."}
 	}
@@ -70,7 +76,8 @@ func (s *study) aside(file string) []string {
 }
 
 // alongLoads is a chart over inter-arrival times; nil if there are no rows.
-func (s *study) alongLoads(title, axis string, algorithms []string, log bool, of func(key) (float64, bool)) chart.Chart {
+func (s *study) alongLoads(title, axis string, algorithms []string, log bool,
+	of func(key) (float64, bool)) chart.Chart {
 	c := &chart.Lines{
 		Title: title, XTitle: "inter-arrival time (units)", YTitle: axis, Linear: !log, LinearX: true,
 		Note: "150 machines, 20 licenses, 1,500 jobs; seeds: " + s.seedsOf(farm.Loads),
@@ -99,10 +106,12 @@ const workloadEvery = 4
 func (r *Report) workloads() {
 	s := r.study
 	c := &chart.Lines{
-		Title: "Figure 3: jobs in the system through a simulation, CS_ip", XTitle: "units", YTitle: "jobs, waiting or running", Linear: true,
+		Title: "Figure 3: jobs in the system through a simulation, CS_ip", XTitle: "units", YTitle: "jobs, waiting or " +
+			"running", Linear: true,
 		Note: "a line for each inter-arrival time; mean of the seeds: " + s.seedsOf(farm.Loads),
 	}
-	t := &papers.Table{Words: 0, Head: []string{"inter-arrival", "most", "2nd quarter", "last quarter", "last / 2nd", "last submission", "last end"}}
+	t := &papers.Table{Words: 0, Head: []string{"inter-arrival", "most", "2nd quarter", "last quarter", "last / 2nd",
+		"last submission", "last end"}}
 	for _, arrival := range farm.Arrivals {
 		k := atLoads("CS_ip", arrival)
 		w := s.workload(k)
@@ -117,9 +126,11 @@ func (r *Report) workloads() {
 		c.Lines = append(c.Lines, l)
 		whole := func(v float64) string { return papers.Grouped(fmt.Sprintf("%.0f", v)) }
 		span, _ := s.of(k, func(r *farm.Row) float64 { return r.Span })
-		t.Add(papers.Count(arrival), whole(slices.Max(w)), whole(second), whole(last), papers.Times(last, second), whole(float64(s.submissions(k))*farm.SampleEvery.Seconds()), whole(span))
+		t.Add(papers.Count(arrival), whole(slices.Max(w)), whole(second), whole(last), papers.Times(last, second),
+			whole(float64(s.submissions(k))*farm.SampleEvery.Seconds()), whole(span))
 	}
-	sec := &papers.Section{Title: c.Title, File: "figure-3", Table: t, Says: []string{"Quarters are of the time in which jobs are submitted: means of the jobs in the system."}}
+	sec := &papers.Section{Title: c.Title, File: "figure-3", Table: t,
+		Says: []string{"Quarters are of the time in which jobs are submitted: means of the jobs in the system."}}
 	if len(c.Lines) > 0 {
 		sec.Chart = c
 	}
@@ -136,8 +147,11 @@ func (r *Report) timeFigures() {
 	})
 	title := "Figure 7: time of a plan"
 	r.add(&papers.Section{
-		Title: title, File: "figure-7", Table: t, Says: []string{"Milliseconds: mean / median of a run's plans, mean of the seeds. A plan is all that the policy does at an instant."},
-		Chart: s.alongLoads(title, "ms, mean", farm.Algorithms, true, func(k key) (float64, bool) { return s.took(k, meanPlan) }),
+		Title: title, File: "figure-7", Table: t,
+		Says: []string{"Milliseconds: mean / median of a run's plans, mean of the " +
+			"seeds. A plan is all that the policy does at an instant."},
+		Chart: s.alongLoads(title, "ms, mean", farm.Algorithms, true,
+			func(k key) (float64, bool) { return s.took(k, meanPlan) }),
 	})
 	r.growthFigure()
 }
@@ -146,10 +160,12 @@ func (r *Report) timeFigures() {
 func (r *Report) growthFigure() {
 	s := r.study
 	c := &chart.Lines{
-		Title: "Figure 8: time of a plan by jobs in the system", XTitle: "jobs in the system", YTitle: "ms, median of the plans after the first",
+		Title: "Figure 8: time of a plan by jobs in the system", XTitle: "jobs in the system", YTitle: "ms, median of the " +
+			"plans after the first",
 		Note: fmt.Sprintf("one job after the other comes to a farm that has the others: %d times", farm.Later),
 	}
-	t := &papers.Table{Words: 1, Head: []string{"algorithm", "machines", "jobs", "plans", "first (ms)", "median (ms)", "longest (ms)", "median / jobs (µs)"}}
+	t := &papers.Table{Words: 1, Head: []string{"algorithm", "machines", "jobs", "plans", "first (ms)", "median (ms)",
+		"longest (ms)", "median / jobs (µs)"}}
 	for _, machines := range []int{150, 1000} {
 		for _, a := range []string{"CS_ip", "CS_nip", "EDF"} {
 			l := chart.Line{Name: fmt.Sprintf("%s, %d machines", a, machines)}
@@ -161,7 +177,8 @@ func (r *Report) growthFigure() {
 				if median > 0 {
 					l.X, l.Y = append(l.X, float64(jobs)), append(l.Y, median)
 				}
-				t.Add(a, papers.Count(machines), papers.Grouped(papers.Count(jobs)), papers.Count(s.cells[k].costs[0].Plans), papers.Ratio(first), papers.Ratio(median), papers.Ratio(longest), papers.Ratio(1000*median/float64(jobs)))
+				t.Add(a, papers.Count(machines), papers.Grouped(papers.Count(jobs)), papers.Count(s.cells[k].costs[0].Plans),
+					papers.Ratio(first), papers.Ratio(median), papers.Ratio(longest), papers.Ratio(1000*median/float64(jobs)))
 			}
 			if len(l.X) > 0 {
 				c.Lines = append(c.Lines, l)
@@ -177,10 +194,13 @@ func (r *Report) growthFigure() {
 
 // openFigures are what the paper leaves open: what its deadlines mean, and bandwidth.
 func (r *Report) openFigures() {
-	r.open(farm.Deadlines, "deadlines", "What the deadlines could mean", "reading", func(k key) string { return string(k.reading) },
+	r.open(farm.Deadlines, "deadlines", "What the deadlines could mean", "reading",
+		func(k key) string { return string(k.reading) },
 		"See [package farm](../cmd/drover-lab/papers/farm/reading.go): percent is what all other tables have.")
-	r.open(farm.Bandwidths, "bandwidth", "What moving input data costs", "MB in a unit", func(k key) string { return papers.Grouped(fmt.Sprint(k.rate)) },
-		"A job of 100 to 800 MB that begins or goes on where its input does not lie first holds its machine for so long. In all other tables that takes no time.")
+	r.open(farm.Bandwidths, "bandwidth", "What moving input data costs", "MB in a unit",
+		func(k key) string { return papers.Grouped(fmt.Sprint(k.rate)) },
+		"A job of 100 to 800 MB that begins or goes on where its input does not lie first holds its machine for so long. In "+
+			"all other tables that takes no time.")
 }
 
 // open makes a table of the rows of a set by what its cases differ in.
@@ -202,7 +222,8 @@ func (r *Report) open(set, file, title, by string, name func(key) string, says s
 			for _, f := range []struct {
 				m     measure
 				write func(float64) string
-			}{{lateJobs, papers.Tenth}, {undatedSlow, papers.Hundredth}, {preempted, func(v float64) string { return papers.Grouped(fmt.Sprintf("%.0f", v)) }}} {
+			}{{lateJobs, papers.Tenth}, {undatedSlow, papers.Hundredth}, {preempted,
+				func(v float64) string { return papers.Grouped(fmt.Sprintf("%.0f", v)) }}} {
 				for _, arrival := range arrivals {
 					v.arrival = arrival
 					x, ok := s.of(v, f.m)

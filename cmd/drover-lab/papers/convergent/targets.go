@@ -19,15 +19,17 @@ var targets = []papers.Claim[*study]{
 	},
 	{
 		ID: "fewer-late-strong", Of: "late jobs",
-		Says:  "Fewer late jobs than the peers in forms that the paper does not have, too.",
-		Test:  "likewise against BF-rm preset=deadlines and EDF anew=true, which moves jobs at will",
-		Check: eachLoad(farm.Arrivals, lessLate([]string{"CS_ip" + withPreset}, []string{"BF-rm" + withPreset, "EDF anew=true"})),
+		Says: "Fewer late jobs than the peers in forms that the paper does not have, too.",
+		Test: "likewise against BF-rm preset=deadlines and EDF anew=true, which moves jobs at will",
+		Check: eachLoad(farm.Arrivals, lessLate([]string{"CS_ip" + withPreset},
+			[]string{"BF-rm" + withPreset, "EDF anew=true"})),
 	},
 	{
 		ID: "fewer-late-resident", Of: "late jobs",
-		Says:  "Without preemption fewer late jobs than all backfilling, which does not preempt either.",
-		Test:  "CS_inp and CS_ninp with preset=deadlines against BF-easy, BF-rm, BF-unrm and BF-rm preset=deadlines",
-		Check: eachLoad(farm.Arrivals, lessLate([]string{"CS_inp" + withPreset, "CS_ninp" + withPreset}, append(slices.Clone(backfills), "BF-rm"+withPreset))),
+		Says: "Without preemption fewer late jobs than all backfilling, which does not preempt either.",
+		Test: "CS_inp and CS_ninp with preset=deadlines against BF-easy, BF-rm, BF-unrm and BF-rm preset=deadlines",
+		Check: eachLoad(farm.Arrivals, lessLate([]string{"CS_inp" + withPreset, "CS_ninp" + withPreset},
+			append(slices.Clone(backfills), "BF-rm"+withPreset))),
 	},
 	{
 		ID: "late-incremental-preset", Of: "late jobs",
@@ -68,9 +70,10 @@ var (
 var meantClaims = []papers.Claim[*study]{
 	{
 		ID: "meant-satisfactory", Of: "fig. 4",
-		Says:  "`late-satisfactory`, with avoid=true.",
-		Test:  "CS_ip has at most 10% late at 12, 16 and 20",
-		Check: eachLoad(loadsFrom(12), allAre(csMeant[:1], lateJobs, func(v float64) bool { return v <= fineLate }, maxOf, papers.Tenth)),
+		Says: "`late-satisfactory`, with avoid=true.",
+		Test: "CS_ip has at most 10% late at 12, 16 and 20",
+		Check: eachLoad(loadsFrom(12), allAre(csMeant[:1], lateJobs, func(v float64) bool { return v <= fineLate }, maxOf,
+			papers.Tenth)),
 	},
 	{
 		ID: "meant-backfilling", Of: "fig. 4",
@@ -106,7 +109,8 @@ func knapsackValue(s *study) papers.Finding {
 		exact += n * l.exact.time
 	}
 	value /= calls
-	return papers.Found(value >= 0.97 && greedy <= 0.03*exact, "%s of the value in %s of the time", papers.Percent(value), papers.Percent(greedy/exact))
+	return papers.Found(value >= 0.97 && greedy <= 0.03*exact, "%s of the value in %s of the time", papers.Percent(value),
+		papers.Percent(greedy/exact))
 }
 
 // planUnder holds if a median plan takes less than so many milliseconds.
@@ -119,7 +123,8 @@ func planUnder(machines, jobs int, most float64) func(*study) papers.Finding {
 		}
 		longest, _ := s.took(k, longestPlan)
 		first, _ := s.took(k, firstPlan)
-		text := []string{fmt.Sprintf("%s ms", papers.Ratio(median)), fmt.Sprintf("at most %s", papers.Ratio(longest)), fmt.Sprintf("the first, of nothing, %s", papers.Ratio(first))}
+		text := []string{fmt.Sprintf("%s ms", papers.Ratio(median)), fmt.Sprintf("at most %s", papers.Ratio(longest)),
+			fmt.Sprintf("the first, of nothing, %s", papers.Ratio(first))}
 		return papers.Found(median < most, "%s", strings.Join(text, "; "))
 	}
 }

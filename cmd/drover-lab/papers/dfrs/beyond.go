@@ -69,7 +69,8 @@ func (s *study) compare(rows []fractional.Row) {
 		s.pairs = append(s.pairs, *v)
 	}
 	slices.SortFunc(s.pairs, func(a, b versus) int {
-		return cmp.Or(cmp.Compare(orderOf(a.set), orderOf(b.set)), cmp.Compare(a.way.period, b.way.period), cmp.Compare(a.way.algorithm, b.way.algorithm))
+		return cmp.Or(cmp.Compare(orderOf(a.set), orderOf(b.set)), cmp.Compare(a.way.period, b.way.period),
+			cmp.Compare(a.way.algorithm, b.way.algorithm))
 	})
 }
 
@@ -147,14 +148,16 @@ func (r *Report) beyond() {
 		}
 		row := []string{
 			v.set, with, dfrsPeriodText(v.way.period), papers.Count(v.n), papers.Count(v.better), papers.Count(v.worse),
-			papers.Hundredth(v.with[degradation]), papers.Hundredth(v.without[degradation]), papers.Signed(v.by()), papers.Tenth(v.maxWith), papers.Tenth(v.maxWithout),
+			papers.Hundredth(v.with[degradation]), papers.Hundredth(v.without[degradation]), papers.Signed(v.by()),
+			papers.Tenth(v.maxWith), papers.Tenth(v.maxWithout),
 		}
 		for _, b := range beside {
 			row = append(row, b.write(v.with[b.of]), b.write(v.without[b.of]))
 		}
 		t.Add(append(row, v.verdict())...)
 		settings = papers.Including(settings, with)
-		says[with] = append(says[with], fmt.Sprintf("%s on %s with %s (%s)", v.verdict(), v.set, dfrsPeriodText(v.way.period), papers.Signed(v.by())))
+		says[with] = append(says[with], fmt.Sprintf("%s on %s with %s (%s)", v.verdict(), v.set,
+			dfrsPeriodText(v.way.period), papers.Signed(v.by())))
 	}
 	lines := []string{fmt.Sprintf("`%s` with settings that the paper has not, against the same without, instance by instance. A mean degradation that is within %s is no difference; "+
 		"it helps or harms if most instances that differ go the same way.", recommended, papers.Percent(alikeMean))}

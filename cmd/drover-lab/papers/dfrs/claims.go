@@ -28,8 +28,9 @@ var (
 	purelyGreedy = []string{"Greedy*/opt=min", "GreedyP*/opt=min", "GreedyPM*/opt=min"}
 	greedyPer    = []string{"Greedy/per/opt=min", "GreedyP/per/opt=min", "GreedyPM/per/opt=min"}
 	greedyStar   = []string{"Greedy*/per/opt=min", "GreedyP*/per/opt=min", "GreedyPM*/per/opt=min"}
-	greedyMinvt  = []string{"GreedyP/per/opt=min/minvt=600", "GreedyPM/per/opt=min/minvt=600", "GreedyP*/per/opt=min/minvt=600", recommended}
-	packers      = []string{"MCB8*/opt=min/minvt=600", "MCB8/per/opt=min/minvt=600", "MCB8*/per/opt=min/minvt=600"}
+	greedyMinvt  = []string{"GreedyP/per/opt=min/minvt=600", "GreedyPM/per/opt=min/minvt=600",
+		"GreedyP*/per/opt=min/minvt=600", recommended}
+	packers = []string{"MCB8*/opt=min/minvt=600", "MCB8/per/opt=min/minvt=600", "MCB8*/per/opt=min/minvt=600"}
 )
 
 const (
@@ -129,7 +130,8 @@ func closeBy(a, b float64) bool { return a <= b*(1+similarly) && b <= a*(1+simil
 var loadClaims = []papers.Claim[*study]{
 	{
 		ID: "low-load", Of: "6.1",
-		Says:  "GreedyPM*/opt=min performs well under low load, but becomes poorer than most as the load gets larger than 0.3.",
+		Says: "GreedyPM*/opt=min performs well under low load, but becomes poorer than most as the load gets larger than " +
+			"0.3.",
 		Test:  "mean degradation below that of most others of figure 1 at load 0.1, and above that of most at 0.5 and more",
 		Check: lowLoad,
 	},
@@ -201,5 +203,6 @@ func loadFactor(s *study) papers.Finding {
 	if !okLow || !okHigh {
 		return papers.NotMeasured
 	}
-	return papers.Found(papers.Within(2, 4.5)(low.avg) && papers.Within(5, 11.25)(high.avg), "%s at 0.1, %s at 0.9", papers.Tenth(low.avg), papers.Tenth(high.avg))
+	return papers.Found(papers.Within(2, 4.5)(low.avg) && papers.Within(5, 11.25)(high.avg), "%s at 0.1, %s at 0.9",
+		papers.Tenth(low.avg), papers.Tenth(high.avg))
 }

@@ -45,8 +45,9 @@ var costClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "migrations-job", Of: "6.3",
-		Says:  "They migrate a job 14 times on average and more; all others less than 8 times.",
-		Test:  "14 at least for each of the three; below 8 for all greedy ones and /per (the paper's own /stretch-per has 10.41)",
+		Says: "They migrate a job 14 times on average and more; all others less than 8 times.",
+		Test: "14 at least for each of the three; below 8 for all greedy ones and /per (the paper's own /stretch-per has " +
+			"10.41)",
 		Check: migrationsJob,
 	},
 }
@@ -108,7 +109,8 @@ func migrationsPacked(s *study) papers.Finding {
 	if !ok {
 		return papers.NotMeasured
 	}
-	return papers.Found(slices.Min(packed) > max(120, slices.Max(others)), "%s; others %s", papers.FromTo(packed, papers.Hundredth), papers.FromTo(others, papers.Hundredth))
+	return papers.Found(slices.Min(packed) > max(120, slices.Max(others)), "%s; others %s",
+		papers.FromTo(packed, papers.Hundredth), papers.FromTo(others, papers.Hundredth))
 }
 
 func migrationsJob(s *study) papers.Finding {
@@ -116,7 +118,8 @@ func migrationsJob(s *study) papers.Finding {
 	if !ok {
 		return papers.NotMeasured
 	}
-	return papers.Found(slices.Min(packed) >= 14 && slices.Max(others) < 8, "%s; others %s", papers.FromTo(packed, papers.Hundredth), papers.FromTo(others, papers.Hundredth))
+	return papers.Found(slices.Min(packed) >= 14 && slices.Max(others) < 8, "%s; others %s",
+		papers.FromTo(packed, papers.Hundredth), papers.FromTo(others, papers.Hundredth))
 }
 
 // underuseClaims are those of section 6.4.
@@ -159,9 +162,10 @@ var underuseClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "period-real", Of: "6.4.2",
-		Says:  "On HPC2N it is above EASY's whatever the period.",
-		Test:  "at each period up to 12,000 s that was run",
-		Check: onSets([]string{fractional.HPC2N}, againstEASY(func(batch.Duration) bool { return true }, func(a, b float64) bool { return a > b })),
+		Says: "On HPC2N it is above EASY's whatever the period.",
+		Test: "at each period up to 12,000 s that was run",
+		Check: onSets([]string{fractional.HPC2N}, againstEASY(func(batch.Duration) bool { return true },
+			func(a, b float64) bool { return a > b })),
 	},
 	{
 		ID: "plateau", Of: "6.4.2",
@@ -171,7 +175,8 @@ var underuseClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "period-stretch", Of: "6.4.2",
-		Says:  "A period 20 times as long makes degradation grow by less than a factor of 3 (scaled), 1.5 (unscaled) and 2 (HPC2N).",
+		Says: "A period 20 times as long makes degradation grow by less than a factor of 3 (scaled), 1.5 (unscaled) and 2 " +
+			"(HPC2N).",
 		Test:  "mean degradation with 12,000 s over that with 600 s",
 		Check: periodStretch,
 	},
@@ -195,7 +200,8 @@ func easyUsesMore(s *study, set string) papers.Finding {
 		return papers.NotMeasured
 	}
 	a := averages(v)
-	return papers.Found(a[0] < min(a[1], a[2]), "%s; %s and %s", papers.Ratio(a[0]), papers.Ratio(a[1]), papers.Ratio(a[2]))
+	return papers.Found(a[0] < min(a[1], a[2]), "%s; %s and %s", papers.Ratio(a[0]), papers.Ratio(a[1]),
+		papers.Ratio(a[2]))
 }
 
 func underuseAlike(s *study, set string) papers.Finding {
@@ -213,7 +219,8 @@ func underuseReal(s *study) papers.Finding {
 		return papers.NotMeasured
 	}
 	a := averages(v)
-	return papers.Found(a[0] < 0.07 && min(a[1], a[2]) > 0.34, "%s; %s and %s", papers.Percent(a[0]), papers.Percent(a[1]), papers.Percent(a[2]))
+	return papers.Found(a[0] < 0.07 && min(a[1], a[2]) > 0.34, "%s; %s and %s", papers.Percent(a[0]),
+		papers.Percent(a[1]), papers.Percent(a[2]))
 }
 
 func underuseWhole(s *study) papers.Finding {
@@ -222,7 +229,8 @@ func underuseWhole(s *study) papers.Finding {
 		return papers.NotMeasured
 	}
 	a := averages(v)
-	return papers.Found(papers.Within(0.07, 0.09)(a[0]) && papers.Within(0.09, 0.11)(a[1]), "%s and %s", papers.Percent(a[0]), papers.Percent(a[1]))
+	return papers.Found(papers.Within(0.07, 0.09)(a[0]) && papers.Within(0.09, 0.11)(a[1]), "%s and %s",
+		papers.Percent(a[0]), papers.Percent(a[1]))
 }
 
 // span returns the periods of figures 3 and 4 that were run: they begin with the
@@ -259,7 +267,8 @@ func periodFalls(s *study, set string) papers.Finding {
 	return papers.Found(holds, "%s", strings.Join(texts, ", "))
 }
 
-func againstEASY(which func(batch.Duration) bool, holds func(ours, easy float64) bool) func(*study, string) papers.Finding {
+func againstEASY(which func(batch.Duration) bool, holds func(ours, easy float64) bool) func(*study,
+	string) papers.Finding {
 	return func(s *study, set string) papers.Finding {
 		easy, ok := s.at(set, fractional.EASY, underused)
 		periods := slices.DeleteFunc(slices.Clone(s.span(set)), func(p batch.Duration) bool { return !which(p) })
@@ -280,7 +289,8 @@ func plateau(s *study) papers.Finding {
 	}
 	v := s.along(fractional.HPC2N, periods, underused)
 	least := slices.Min(v)
-	return papers.Found(papers.Within(0.094, 0.142)(least), "%s, with %s", papers.Percent(least), inSeconds(periods[slices.Index(v, least)]))
+	return papers.Found(papers.Within(0.094, 0.142)(least), "%s, with %s", papers.Percent(least),
+		inSeconds(periods[slices.Index(v, least)]))
 }
 
 func periodStretch(s *study) papers.Finding {
@@ -292,7 +302,8 @@ func periodStretch(s *study) papers.Finding {
 		}
 		v := s.along(set, []batch.Duration{tablePeriod, lastPeriod}, degradation)
 		holds = holds && v[1] < factor*v[0]
-		texts = append(texts, fmt.Sprintf("%s %s (%s to %s)", set, papers.Times(v[1], v[0]), papers.Tenth(v[0]), papers.Tenth(v[1])))
+		texts = append(texts, fmt.Sprintf("%s %s (%s to %s)", set, papers.Times(v[1], v[0]), papers.Tenth(v[0]),
+			papers.Tenth(v[1])))
 	}
 	slices.Sort(texts)
 	return papers.Found(holds, "%s", strings.Join(texts, "; "))
@@ -313,5 +324,6 @@ func hourBandwidth(s *study) papers.Finding {
 	if !okS || !okH {
 		return papers.NotMeasured
 	}
-	return papers.Found(hour.avg < 0.2 && papers.Within(2.5, 6)(short.avg/hour.avg), "%s, with 600 s %s", papers.Hundredth(hour.avg), papers.Hundredth(short.avg))
+	return papers.Found(hour.avg < 0.2 && papers.Within(2.5, 6)(short.avg/hour.avg), "%s, with 600 s %s",
+		papers.Hundredth(hour.avg), papers.Hundredth(short.avg))
 }

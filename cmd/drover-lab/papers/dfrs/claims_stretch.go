@@ -42,14 +42,16 @@ var stretchClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "opt-min", Of: "6.1",
-		Says:  "On average opt=min is never worse and often slightly better than opt=avg.",
-		Test:  "table 5, pairs that differ in this alone: at most a tenth worse in each, not worse in more than half (their own has some that are a little worse)",
+		Says: "On average opt=min is never worse and often slightly better than opt=avg.",
+		Test: "table 5, pairs that differ in this alone: at most a tenth worse in each, not worse in more than half (their " +
+			"own has some that are a little worse)",
 		Check: optMin,
 	},
 	{
 		ID: "minvt-minft", Of: "6.1",
-		Says:  "minvt is always better than minft.",
-		Test:  "table 5, pairs that differ in this alone, without /per and /stretch-per: not worse in nine of ten (in the paper's own in 33 of 36)",
+		Says: "minvt is always better than minft.",
+		Test: "table 5, pairs that differ in this alone, without /per and /stretch-per: not worse in nine of ten (in the " +
+			"paper's own in 33 of 36)",
 		Check: ofPairs("minft", "minvt", 9),
 	},
 	{
@@ -70,7 +72,8 @@ var stretchClaims = []papers.Claim[*study]{
 var groupClaims = []papers.Claim[*study]{
 	{
 		ID: "greedy-alone", Of: "6.1",
-		Says:  "On the synthetic traces greedy algorithms that never apply MCB8 are worse than those that do so periodically.",
+		Says: "On the synthetic traces greedy algorithms that never apply MCB8 are worse than those that do so " +
+			"periodically.",
 		Test:  "the least mean of the 3 is above the greatest of the 6 without minvt, on both sets",
 		Check: onSets(synthetic, separate(averages)),
 	},
@@ -82,21 +85,28 @@ var groupClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "greedy-alone-spread", Of: "6.1",
-		Says:  "For all traces their standard deviations and maxima are larger, by orders of magnitude.",
-		Test:  "the least of the 3 is above the greatest of the 6, for both, on each set (orders of magnitude are not in the paper's own table for HPC2N)",
+		Says: "For all traces their standard deviations and maxima are larger, by orders of magnitude.",
+		Test: "the least of the 3 is above the greatest of the 6, for both, on each set (orders of magnitude are not in " +
+			"the " +
+			"paper's own table for HPC2N)",
 		Check: onSets(allSets, bothSeparate),
 	},
 	{
 		ID: "preemption", Of: "6.1",
-		Says:  "GreedyP is better than Greedy: preemption pays.",
-		Test:  "mean degradation less in each of the 9 pairs",
-		Check: pairsOf([]string{purelyGreedy[1], greedyPer[1], greedyStar[1]}, []string{purelyGreedy[0], greedyPer[0], greedyStar[0]}, less, papers.Every),
+		Says: "GreedyP is better than Greedy: preemption pays.",
+		Test: "mean degradation less in each of the 9 pairs",
+		Check: pairsOf([]string{purelyGreedy[1], greedyPer[1], greedyStar[1]},
+			[]string{purelyGreedy[0], greedyPer[0], greedyStar[0]}, less, papers.Every),
 	},
 	{
 		ID: "migration", Of: "6.1",
-		Says:  "GreedyPM is not significantly better than GreedyP.",
-		Test:  "mean degradation not lower by more than a tenth in any of the 9 pairs",
-		Check: pairsOf([]string{purelyGreedy[2], greedyPer[2], greedyStar[2]}, []string{purelyGreedy[1], greedyPer[1], greedyStar[1]}, func(a, b float64) bool { return a >= b*(1-similarly) }, papers.Every),
+		Says: "GreedyPM is not significantly better than GreedyP.",
+		Test: "mean degradation not lower by more than a tenth in any of the 9 pairs",
+		Check: pairsOf([]string{purelyGreedy[2], greedyPer[2], greedyStar[2]},
+			[]string{purelyGreedy[1], greedyPer[1], greedyStar[1]}, func(a,
+				b float64) bool {
+				return a >= b*(1-similarly)
+			}, papers.Every),
 	},
 	{
 		ID: "opportunistic", Of: "6.1",
@@ -118,9 +128,10 @@ var groupClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "migration-minvt", Of: "6.1",
-		Says:  "With minvt=600 GreedyP and GreedyPM are similar.",
-		Test:  "within a tenth in each of the 6 pairs",
-		Check: pairsOf([]string{greedyMinvt[1], greedyMinvt[3]}, []string{greedyMinvt[0], greedyMinvt[2]}, closeBy, papers.Every),
+		Says: "With minvt=600 GreedyP and GreedyPM are similar.",
+		Test: "within a tenth in each of the 6 pairs",
+		Check: pairsOf([]string{greedyMinvt[1], greedyMinvt[3]}, []string{greedyMinvt[0], greedyMinvt[2]}, closeBy,
+			papers.Every),
 	},
 }
 
@@ -157,7 +168,8 @@ func separate(of func([]stat) []float64) func(*study, string) papers.Finding {
 			return papers.NotMeasured
 		}
 		v, w := of(a), of(b)
-		return papers.Found(slices.Min(v) > slices.Max(w), "%s and %s", papers.FromTo(v, papers.Tenth), papers.FromTo(w, papers.Tenth))
+		return papers.Found(slices.Min(v) > slices.Max(w), "%s and %s", papers.FromTo(v, papers.Tenth),
+			papers.FromTo(w, papers.Tenth))
 	}
 }
 
@@ -166,7 +178,8 @@ func bothSeparate(s *study, set string) papers.Finding {
 	if spread.Verdict == papers.Open {
 		return papers.NotMeasured
 	}
-	return papers.Found(spread.Verdict == papers.Holds && worst.Verdict == papers.Holds, "std. %s, max %s", spread.Measured, worst.Measured)
+	return papers.Found(spread.Verdict == papers.Holds && worst.Verdict == papers.Holds, "std. %s, max %s",
+		spread.Measured, worst.Measured)
 }
 
 func greedyAloneReal(s *study) papers.Finding {
@@ -176,7 +189,8 @@ func greedyAloneReal(s *study) papers.Finding {
 		return papers.NotMeasured
 	}
 	v, w := averages(two), averages(others)
-	return papers.Found(slices.Max(v) < slices.Min(w), "%s and %s", papers.FromTo(v, papers.Tenth), papers.FromTo(w, papers.Tenth))
+	return papers.Found(slices.Max(v) < slices.Min(w), "%s and %s", papers.FromTo(v, papers.Tenth),
+		papers.FromTo(w, papers.Tenth))
 }
 
 func opportunistic(s *study) papers.Finding {
@@ -199,7 +213,8 @@ func minvtGroup(s *study, set string) papers.Finding {
 		return papers.NotMeasured
 	}
 	v, w := averages(a), averages(b)
-	return papers.Found(slices.Max(v) < slices.Min(w), "%s, the others from %s", papers.FromTo(v, papers.Tenth), papers.Tenth(slices.Min(w)))
+	return papers.Found(slices.Max(v) < slices.Min(w), "%s, the others from %s", papers.FromTo(v, papers.Tenth),
+		papers.Tenth(slices.Min(w)))
 }
 
 // packedClaims are those about MCB8 on submission, /per and /stretch-per.
@@ -230,8 +245,9 @@ var packedClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "stretch-per-best", Of: "6.1",
-		Says:  "It is more than an order of magnitude worse than the best.",
-		Test:  "mean degradation at least ten times the default's on HPC2N (the paper's own are 9.0 and 6.6 times it on the synthetic sets)",
+		Says: "It is more than an order of magnitude worse than the best.",
+		Test: "mean degradation at least ten times the default's on HPC2N (the paper's own are 9.0 and 6.6 times it on the " +
+			"synthetic sets)",
 		Check: onSets([]string{fractional.HPC2N}, atMost(1./tenfold, recommended, onlyStretch)),
 	},
 }
@@ -256,7 +272,8 @@ func packersGood(s *study, set string) papers.Finding {
 		return papers.NotMeasured
 	}
 	v := averages(all)
-	return papers.Found(slices.Min(v) > best.avg && slices.Max(v) <= 3*best.avg, "%s, the default %s", papers.FromTo(v, papers.Tenth), papers.Tenth(best.avg))
+	return papers.Found(slices.Min(v) > best.avg && slices.Max(v) <= 3*best.avg, "%s, the default %s",
+		papers.FromTo(v, papers.Tenth), papers.Tenth(best.avg))
 }
 
 func onPar(s *study, set string) papers.Finding {
@@ -280,7 +297,8 @@ func optMin(s *study) papers.Finding {
 	}
 	notWorse := papers.CountWhere(pairs, func(p pair) bool { return p.a <= p.b })
 	tolerable := papers.CountWhere(pairs, func(p pair) bool { return p.a <= p.b*(1+similarly) })
-	return papers.Found(tolerable == len(pairs) && papers.Most(notWorse, len(pairs)), "not worse in %d of %d, worse by more than a tenth in %d", notWorse, len(pairs), len(pairs)-tolerable)
+	return papers.Found(tolerable == len(pairs) && papers.Most(notWorse, len(pairs)),
+		"not worse in %d of %d, worse by more than a tenth in %d", notWorse, len(pairs), len(pairs)-tolerable)
 }
 
 // ofPairs holds if the algorithms with one setting are not worse than those with the

@@ -21,7 +21,8 @@ import (
 // met, less with longer periods.
 func fraction(set string, load, trace int, algorithm string, period batch.Duration, worst float64) fractional.Row {
 	r := fractional.Row{
-		Case: fractional.Case{Set: set, Load: load, Trace: trace, Algorithm: algorithm, Period: periodOf(algorithm, period), Penalty: 300 * batch.Second},
+		Case: fractional.Case{Set: set, Load: load, Trace: trace, Algorithm: algorithm, Period: periodOf(algorithm, period),
+			Penalty: 300 * batch.Second},
 		Jobs: 10, Bound: 2, MaxStretch: 2 * worst, MeanStretch: worst / 2,
 		Preemptions: 20, Migrations: 40, PreemptedBytes: 18e12, MigratedBytes: 36e11,
 		Span: 10 * 3600 * batch.Second, Work: 1000, Demand: 1100,
@@ -65,7 +66,9 @@ func shares() []fractional.Row {
 	for _, load := range []int{1, 7, 9} {
 		each(fractional.Scaled, load)
 	}
-	return append(rows, fraction(fractional.Whole, 0, 0, fractional.EASY, 0, 1), fraction(fractional.Unscaled, 0, 1, "EquiPartition", 0, 50), fraction(fractional.Unscaled, 0, 2, "EquiPartition", 0, 70))
+	return append(rows, fraction(fractional.Whole, 0, 0, fractional.EASY, 0, 1),
+		fraction(fractional.Unscaled, 0, 1, "EquiPartition", 0, 50), fraction(fractional.Unscaled, 0, 2, "EquiPartition", 0,
+			70))
 }
 
 func madeDFRS(t *testing.T, rows []fractional.Row) *Report {
@@ -84,7 +87,8 @@ func TestAReportOnPartOfTheRunsOnDFRSExplainsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(whole.Markdown(2, ""), explained) || strings.Contains(madeDFRS(t, shares()).Markdown(2, ""), explained) {
+	if !strings.Contains(whole.Markdown(2, ""), explained) || strings.Contains(madeDFRS(t, shares()).Markdown(2, ""),
+		explained) {
 		t.Error("of all runs it is to be explained, of some not")
 	}
 }
@@ -115,7 +119,8 @@ func TestAReportOnDFRSIsAsItWas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(files[k].Data, want) {
-			t.Errorf("%s differs; look at it after -rewrite:\n%s", path, cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(files[k].Data), "\n")))
+			t.Errorf("%s differs; look at it after -rewrite:\n%s", path,
+				cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(files[k].Data), "\n")))
 		}
 	}
 }
@@ -133,7 +138,8 @@ func TestAReportOnDFRSIsTheSameBytesOfTheSameRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range first {
-		if name := first[i].Name; name != "report.md" && name != "report.json" && !bytes.Equal(first[i].Data, second[i].Data) {
+		if name := first[i].Name; name != "report.md" && name != "report.json" &&
+			!bytes.Equal(first[i].Data, second[i].Data) {
 			t.Errorf("%s differs", name)
 		}
 	}
@@ -163,7 +169,8 @@ func TestWhatIsMissingIsBlankAndNamed(t *testing.T) {
 	if !strings.Contains(page, "| GreedyP*/opt=min |  | 13.5 |  |  | 68.0 |  |  | 819.2 |  |\n") {
 		t.Error("a cell of one of two instances is not blank")
 	}
-	if !strings.Contains(page, "| EASY | 4,500.0 | 3,041.9 | 1.48 | 2,121.3 | 3,438.0 | 0.62 | 6,000.0 | 21,317.4 | 0.28 |\n") {
+	if !strings.Contains(page, "| EASY | 4,500.0 | 3,041.9 | 1.48 | 2,121.3 | 3,438.0 | 0.62 | 6,000.0 | 21,317.4 | 0.28 "+
+		"|\n") {
 		t.Error("EASY is not there with mean, standard deviation and maximum")
 	}
 }
@@ -178,7 +185,8 @@ func TestNoRowsMakeAReportOfWhatIsMissing(t *testing.T) {
 			t.Errorf("%s %s of nothing", c.ID, c.Verdict)
 		}
 	}
-	if text := r.Markdown(2, ""); !strings.Contains(text, "- HPC2N: 0 of 182 instances.") || !strings.Contains(text, "Not measured.") {
+	if text := r.Markdown(2, ""); !strings.Contains(text, "- HPC2N: 0 of 182 instances.") ||
+		!strings.Contains(text, "Not measured.") {
 		t.Error(text[:500])
 	}
 }
@@ -265,7 +273,8 @@ func TestSettingsBeyondThePaperAreJudged(t *testing.T) {
 		}
 		return rows
 	}
-	rows := slices.Concat(way("", 4, 6, 10), way(" decay=1h", 3, 6, 9), way(" decay=2h", 5, 7, 9), way(" match=true", 4.001, 6, 10.1), way(" priorities=a:2", 3, 5, 13), way(" decay=9h", 2))
+	rows := slices.Concat(way("", 4, 6, 10), way(" decay=1h", 3, 6, 9), way(" decay=2h", 5, 7, 9),
+		way(" match=true", 4.001, 6, 10.1), way(" priorities=a:2", 3, 5, 13), way(" decay=9h", 2))
 	r := madeDFRS(t, rows)
 	var got []string
 	for i := range r.study.pairs {
@@ -273,7 +282,8 @@ func TestSettingsBeyondThePaperAreJudged(t *testing.T) {
 		_, settings := settingsOf(v.way.algorithm)
 		got = append(got, settings+" "+v.verdict()+" "+papers.Count(v.n)+" "+papers.Count(v.better)+" "+papers.Count(v.worse))
 	}
-	want := []string{"decay=1h helps 3 2 0", "decay=2h harms 3 1 2", "decay=9h helps 1 1 0", "match=true no difference 3 0 1", "priorities=a:2 mixed 3 2 1"}
+	want := []string{"decay=1h helps 3 2 0", "decay=2h harms 3 1 2", "decay=9h helps 1 1 0",
+		"match=true no difference 3 0 1", "priorities=a:2 mixed 3 2 1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -308,7 +318,8 @@ func TestTheReportOnDFRSNamesItsFiles(t *testing.T) {
 		t.Errorf("files (-in report.json +written):\n%s", diff)
 	}
 	for _, want := range []string{
-		"table-2-hpc2n.csv", "table-2-scaled.md", "table-3-bandwidth.csv", "table-3-job.md", "table-4.csv", "table-5.csv", "figure-1-greedy.svg", "figure-3a.png", "figure-3b.csv", "figure-3c.svg", "figure-4.svg", "beyond.csv", "report.md",
+		"table-2-hpc2n.csv", "table-2-scaled.md", "table-3-bandwidth.csv", "table-3-job.md", "table-4.csv", "table-5.csv",
+		"figure-1-greedy.svg", "figure-3a.png", "figure-3b.csv", "figure-3c.svg", "figure-4.svg", "beyond.csv", "report.md",
 	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s", want)

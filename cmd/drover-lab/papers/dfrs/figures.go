@@ -15,10 +15,12 @@ import (
 // the default in both.
 var (
 	figureOneGreedy = []string{
-		fractional.EASY, "Greedy*/opt=min", "GreedyPM*/opt=min", "Greedy/per/opt=min", "GreedyPM/per/opt=min", "Greedy*/per/opt=min", "GreedyPM*/per/opt=min", recommended,
+		fractional.EASY, "Greedy*/opt=min", "GreedyPM*/opt=min", "Greedy/per/opt=min", "GreedyPM/per/opt=min",
+		"Greedy*/per/opt=min", "GreedyPM*/per/opt=min", recommended,
 	}
 	figureOnePacked = []string{
-		fractional.EASY, "MCB8*/opt=min/minvt=600", "MCB8/per/opt=min/minvt=600", "MCB8*/per/opt=min/minvt=600", "/per/opt=min/minvt=600", "/stretch-per/opt=max/minvt=600",
+		fractional.EASY, "MCB8*/opt=min/minvt=600", "MCB8/per/opt=min/minvt=600", "MCB8*/per/opt=min/minvt=600",
+		"/per/opt=min/minvt=600", "/stretch-per/opt=max/minvt=600",
 		"GreedyPM/per/opt=min/minvt=600", recommended,
 	}
 )
@@ -39,19 +41,23 @@ func (r *Report) figures() {
 		if c != nil {
 			c.Title = title
 		}
-		sec := &papers.Section{Title: title, File: file, Table: t, Overview: overview, Says: says, Empty: c == nil || len(c.Lines) == 0}
+		sec := &papers.Section{Title: title, File: file, Table: t, Overview: overview, Says: says, Empty: c == nil ||
+			len(c.Lines) == 0}
 		if !sec.Empty {
 			sec.Chart = c
 		}
 		r.Add(sec)
 	}
 	loads := s.loadTable(figureOne())
-	add("figure-1-greedy", "Figure 1: degradation from bound by load, greedy algorithms", s.loadLines(figureOneGreedy, r.tablePeriods()), s.loadTable(figureOneGreedy), nil)
-	add("figure-1-mcb8", "Figure 1: degradation from bound by load, the others beside the best", s.loadLines(figureOnePacked, r.tablePeriods()), s.loadTable(figureOnePacked), loads,
+	add("figure-1-greedy", "Figure 1: degradation from bound by load, greedy algorithms",
+		s.loadLines(figureOneGreedy, r.tablePeriods()), s.loadTable(figureOneGreedy), nil)
+	add("figure-1-mcb8", "Figure 1: degradation from bound by load, the others beside the best",
+		s.loadLines(figureOnePacked, r.tablePeriods()), s.loadTable(figureOnePacked), loads,
 		"Figure 1 is drawn as two, with EASY and the best in both; the table has all.")
 	for i, set := range sets {
 		t := s.periodTable(set.id)
-		add(fmt.Sprintf("figure-3%c", 'a'+i), fmt.Sprintf("Figure 3%c: underutilization by period, %s", 'a'+i, set.name), s.underuseLines(set.id), t, t)
+		add(fmt.Sprintf("figure-3%c", 'a'+i), fmt.Sprintf("Figure 3%c: underutilization by period, %s", 'a'+i, set.name),
+			s.underuseLines(set.id), t, t)
 	}
 	t := s.periodsTable()
 	add("figure-4", "Figure 4: degradation from bound by period", s.degradationLines(), t, t)

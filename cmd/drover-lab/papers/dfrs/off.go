@@ -135,7 +135,8 @@ func (w *reasons) of(o *Off) string {
 	}
 	for i := range w.Rows {
 		r := &w.Rows[i]
-		if r.named.MatchString(o.Set+" "+o.Algorithm) && (r.Ours == "" || r.Ours == ours) && (r.Of == "" || r.of.MatchString(o.Of)) {
+		if r.named.MatchString(o.Set+" "+o.Algorithm) && (r.Ours == "" || r.Ours == ours) &&
+			(r.Of == "" || r.of.MatchString(o.Of)) {
 			return r.Why
 		}
 	}

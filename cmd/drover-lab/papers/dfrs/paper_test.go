@@ -100,7 +100,8 @@ func paperStudy() *study {
 // cannot be read.
 func TestThePapersOwnTablesHoldWhatItSays(t *testing.T) {
 	inFigures := []string{
-		"low-load", "every-load", "load-factor", "underuse-whole", "period-falls", "period-synthetic", "period-real", "plateau", "period-stretch", "period-orders", "hour-bandwidth",
+		"low-load", "every-load", "load-factor", "underuse-whole", "period-falls", "period-synthetic", "period-real",
+		"plateau", "period-stretch", "period-orders", "hour-bandwidth",
 	}
 	s := paperStudy()
 	for _, c := range Claims() {
@@ -131,7 +132,8 @@ func TestClaimsAboutDFRSCanDiffer(t *testing.T) {
 			v := &c.stats[m]
 			turned := stat{avg: 20_000 / (1 + v.avg), std: 20_000 / (1 + v.std), max: 20_000 / (1 + v.max)}
 			switch {
-			case k.algorithm == secondBest || k.algorithm == "/stretch-per/opt=max/minvt=600" || k.algorithm == "GreedyP*/opt=min":
+			case k.algorithm == secondBest || k.algorithm == "/stretch-per/opt=max/minvt=600" ||
+				k.algorithm == "GreedyP*/opt=min":
 				turned.avg *= 7 // alike no more
 			case slices.Contains(greedyStar, k.algorithm):
 				turned.avg *= 1.5

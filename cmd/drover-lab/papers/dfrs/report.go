@@ -14,7 +14,8 @@ const Schema = "drover.sim.repro-dfrs/1"
 
 // About says what was run, and counts the verdicts.
 func (r *Report) About() string {
-	s := fmt.Sprintf("%s runs, penalty %s. %s", papers.Grouped(papers.Count(r.runs)), inSeconds(r.study.penalty), papers.Summary(r.Results))
+	s := fmt.Sprintf("%s runs, penalty %s. %s", papers.Grouped(papers.Count(r.runs)), inSeconds(r.study.penalty),
+		papers.Summary(r.Results))
 	if r.remark != "" {
 		s += ". Not the whole: " + r.remark
 	}
@@ -43,7 +44,17 @@ func (r *Report) offs() string {
 		t.Add(o.Set, o.Algorithm, o.Of, papers.Tenth(o.Ours), papers.Tenth(o.Paper), papers.Times(o.Ours, o.Paper), why)
 	}
 	rows, open := r.rowsOff()
-	fmt.Fprintf(b, "Of %d rows of tables 2 and 5 that were measured %d have a number that is off by more than a factor of 2, %d of them in the mean; %d rows are not accounted for. Of sets with missing instances means alone are compared.\n\n",
+	fmt.Fprintf(b, "Of %d rows of tables 2 and 5 that were measured %d have a number that is off by more than a factor "+
+		"of "+
+		""+
+		""+
+		""+
+		""+
+		""+
+		""+
+		""+
+		"2, %d of them in the mean; %d rows are not accounted for. Of sets with missing instances means alone are "+
+		"compared.\n\n",
 		r.study.measuredRows(), rows, r.meansOff(), open)
 	fmt.Fprintf(b, "%s\n", t.Markdown())
 	for i, reason := range reasons {
@@ -115,7 +126,8 @@ func (r *Report) tables() {
 	}
 	s := r.study
 	for i, set := range sets {
-		add("table-2-"+set.id, fmt.Sprintf("Table 2: degradation from bound, %s", set.name), s.degradationTable(set.id, paperTable2, 3*i, true), r.note(set.id, whole))
+		add("table-2-"+set.id, fmt.Sprintf("Table 2: degradation from bound, %s", set.name),
+			s.degradationTable(set.id, paperTable2, 3*i, true), r.note(set.id, whole))
 	}
 	for i := range costs {
 		c := &costs[i]
@@ -123,7 +135,8 @@ func (r *Report) tables() {
 			r.note(fractional.Scaled, heavy), "Loads of 0.7 and more; mean, and in parentheses the greatest.")
 	}
 	add("table-4", "Table 4: normalized underutilization", s.underuseTable(), r.tablePeriods())
-	add("table-5", "Table 5: degradation from bound of all 116 algorithms, HPC2N", s.degradationTable(fractional.HPC2N, paperTable5, 0, false), r.note(fractional.HPC2N, whole))
+	add("table-5", "Table 5: degradation from bound of all 116 algorithms, HPC2N",
+		s.degradationTable(fractional.HPC2N, paperTable5, 0, false), r.note(fractional.HPC2N, whole))
 }
 
 // note says what a table is of.
@@ -132,7 +145,8 @@ func (r *Report) note(set string, part int) string {
 }
 
 func (r *Report) tablePeriods() string {
-	return fmt.Sprintf("Period %s where nothing else is said, penalty %s.", inSeconds(tablePeriod), inSeconds(r.study.penalty))
+	return fmt.Sprintf("Period %s where nothing else is said, penalty %s.", inSeconds(tablePeriod),
+		inSeconds(r.study.penalty))
 }
 
 // degradationTable has a line for each of the paper's, whose numbers begin in a column,

@@ -343,7 +343,8 @@ func (s *study) others() []dfrsWay {
 	var all []dfrsWay
 	for k := range s.cells {
 		w := dfrsWay{k.algorithm, k.period}
-		if !strings.Contains(k.algorithm, " ") && !slices.Contains(algorithmsOf(paperTable5), k.algorithm) && !slices.Contains(all, w) {
+		if !strings.Contains(k.algorithm, " ") && !slices.Contains(algorithmsOf(paperTable5), k.algorithm) &&
+			!slices.Contains(all, w) {
 			all = append(all, w)
 		}
 	}

@@ -100,7 +100,8 @@ func TestTheSameRunsOfDynPGiveTheSameBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(f.Data, want) {
-			t.Errorf("%s differs; look at it after -rewrite:\n%s", path, cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(f.Data), "\n")))
+			t.Errorf("%s differs; look at it after -rewrite:\n%s", path,
+				cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(f.Data), "\n")))
 		}
 	}
 }
@@ -127,7 +128,8 @@ func TestAReportOnDynPNamesItsRunsAndFiles(t *testing.T) {
 	if err := json.Unmarshal(text, &view); err != nil {
 		t.Fatal(err)
 	}
-	if view.Schema != Schema || len(view.Runs) != len(Runs(traces, true)) || view.Runs[2].Policies != "LJF" || view.Runs[2].SLDwA != 26.8207 {
+	if view.Schema != Schema || len(view.Runs) != len(Runs(traces, true)) || view.Runs[2].Policies != "LJF" ||
+		view.Runs[2].SLDwA != 26.8207 {
 		t.Errorf("%s", text)
 	}
 	if diff := cmp.Diff(append(view.Files, "report.json"), names); diff != "" {
@@ -148,7 +150,8 @@ func TestThePapersTablesAreWhole(t *testing.T) {
 			t.Errorf("%s lacks figures", trace.Name)
 		}
 		// Table 3's SLDwA is table 4's advanced full one, and ARTwW's by equation 2.
-		if paperMetrics[trace.Name][4] != paperDeciders[trace.Name][1][1] || paperMetrics[trace.Name][2] != paperMetrics[trace.Name][4] {
+		if paperMetrics[trace.Name][4] != paperDeciders[trace.Name][1][1] ||
+			paperMetrics[trace.Name][2] != paperMetrics[trace.Name][4] {
 			t.Errorf("%s: tables 3 and 4 do not agree", trace.Name)
 		}
 	}

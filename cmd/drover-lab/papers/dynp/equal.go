@@ -94,7 +94,8 @@ func (s *study) says() []string {
 	}
 	mean, _ := s.overall(closest)
 	return []string{
-		fmt.Sprintf("Of all tolerances %s comes closest to tables 3 and 4, and is off by %s on average.", closest.name, papers.Hundredths(math.Expm1(mean))),
+		fmt.Sprintf("Of all tolerances %s comes closest to tables 3 and 4, and is off by %s on average.", closest.name,
+			papers.Hundredths(math.Expm1(mean))),
 		fmt.Sprintf("One list for all policies, compared exactly, is off by %s.", papers.Hundredths(math.Expm1(shared))),
 	}
 }
@@ -103,7 +104,8 @@ func (s *study) says() []string {
 // list; nil if no tolerance has been run.
 func (s *study) equalChart(trace string) *chart.Lines {
 	c := &chart.Lines{
-		Title: trace + ": what a tolerance does", XTitle: "plans that differ by no more than this part are equal", YTitle: "SLDwA, all jobs",
+		Title: trace + ": what a tolerance does", XTitle: "plans that differ by no more than this part are " +
+			"equal", YTitle: "SLDwA, all jobs",
 		Note: "full self-tuning by SLDwA; lines without slope: the paper's figures, and those of one list for all policies",
 	}
 	for i, d := range deciders[:2] {
@@ -122,7 +124,8 @@ func (s *study) equalChart(trace string) *chart.Lines {
 		level := func(name string, y float64) chart.Line {
 			return chart.Line{Name: d + ", " + name, X: []float64{line.X[0], line.X[len(line.X)-1]}, Y: []float64{y, y}}
 		}
-		c.Lines = append(c.Lines, line, level("paper", paperDeciders[trace][i][1]), level(sharedWay.name, s.runs[sharedWay.run(trace, d, sldwa, false)].SLDwA))
+		c.Lines = append(c.Lines, line, level("paper", paperDeciders[trace][i][1]),
+			level(sharedWay.name, s.runs[sharedWay.run(trace, d, sldwa, false)].SLDwA))
 	}
 	return c
 }

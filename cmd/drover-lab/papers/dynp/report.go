@@ -49,7 +49,8 @@ func NewReport(traces []Trace, runs map[Run]*Figures, quick bool) *Report {
 func (s *study) traceTable() *papers.Table {
 	t := &papers.Table{Head: []string{"trace", "file", "processors", "jobs", "in the paper"}, Words: 2}
 	for _, trace := range s.traces {
-		t.Add(trace.Name, trace.File, fmt.Sprint(trace.Procs), fmt.Sprint(s.runs[basic(trace.Name, basics[0])].Jobs), trace.About)
+		t.Add(trace.Name, trace.File, fmt.Sprint(trace.Procs), fmt.Sprint(s.runs[basic(trace.Name, basics[0])].Jobs),
+			trace.About)
 	}
 	return t
 }
@@ -83,7 +84,8 @@ func (r *Report) index(files []string) any {
 	for _, k := range r.runs {
 		f := r.study.runs[k]
 		line := run{
-			k.Trace, k.Policies, k.Decider, k.Metric, tuningName(k.Half), k.Equal, k.Shared, f.Jobs, f.SLDwA, f.Utilization, f.Steps, []policy{},
+			k.Trace, k.Policies, k.Decider, k.Metric, tuningName(k.Half), k.Equal, k.Shared, f.Jobs, f.SLDwA, f.Utilization,
+			f.Steps, []policy{},
 		}
 		for _, p := range f.Policies {
 			line.Each = append(line.Each, policy(p))
@@ -211,7 +213,8 @@ func (s *study) caseTable() *papers.Table {
 		}
 	}
 	for _, trace := range s.traces {
-		for _, best := range [][]string{basics, {"FCFS", "SJF"}, {"FCFS", "LJF"}, {"SJF", "LJF"}, {"FCFS"}, {"SJF"}, {"LJF"}} {
+		for _, best := range [][]string{basics, {"FCFS", "SJF"}, {"FCFS", "LJF"}, {"SJF", "LJF"}, {"FCFS"}, {"SJF"},
+			{"LJF"}} {
 			for _, active := range basics {
 				line := []string{trace.Name, strings.Join(best, " = "), active}
 				for _, d := range shown {

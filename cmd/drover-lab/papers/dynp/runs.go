@@ -90,7 +90,8 @@ func basic(trace, policy string) Run {
 }
 
 func (w dynpWay) run(trace, decider, metric string, half bool) Run {
-	return Run{Trace: trace, Policies: allThree, Decider: decider, Metric: metric, Equal: w.equal, Half: half, Shared: w.shared}
+	return Run{Trace: trace, Policies: allThree, Decider: decider, Metric: metric, Equal: w.equal, Half: half,
+		Shared: w.shared}
 }
 
 // runs returns those of tables 3 and 4 on a trace.

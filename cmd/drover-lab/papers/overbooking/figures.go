@@ -30,14 +30,20 @@ func (r *Report) figures() {
 		})
 	}
 	add("accepted", "How much more is accepted",
-		byTrace("worth accepted, in parts of what was offered", nil, func(o *balance) float64 { return o.worth }), r.traceTable(), r.saysAccepted()...)
+		byTrace("worth accepted, in parts of what was offered", nil,
+			func(o *balance) float64 { return o.worth }), r.traceTable(), r.saysAccepted()...)
 	add("utilization", "How much of the machine does what was asked for",
-		byTrace("utilization by jobs that are completed", nil, func(o *balance) float64 { return o.useful }), nil, r.saysUtilization()...)
+		byTrace("utilization by jobs that are completed", nil,
+			func(o *balance) float64 { return o.useful }), nil, r.saysUtilization()...)
 	add("broken", "What the provider breaks",
-		byTrace("agreements broken, in parts of the accepted", nil, func(o *balance) float64 { return o.broken }), nil, r.saysBroken()...)
-	add("failed", "How often an overbooked job fails, beside what was allowed", r.failed(), r.failedTable(), r.saysFailed()...)
-	add("profit", "What is earned, if a broken agreement costs what it was worth", r.profitByTrace(), r.bestTable(), r.saysProfit()...)
-	add("penalty", "What is earned, by what a broken agreement costs", r.profitByPenalty(), r.penaltyTable(), r.saysPenalty()...)
+		byTrace("agreements broken, in parts of the accepted", nil,
+			func(o *balance) float64 { return o.broken }), nil, r.saysBroken()...)
+	add("failed", "How often an overbooked job fails, beside what was allowed", r.failed(), r.failedTable(),
+		r.saysFailed()...)
+	add("profit", "What is earned, if a broken agreement costs what it was worth", r.profitByTrace(), r.bestTable(),
+		r.saysProfit()...)
+	add("penalty", "What is earned, by what a broken agreement costs", r.profitByPenalty(), r.penaltyTable(),
+		r.saysPenalty()...)
 	add("way", "Which way to overbook", r.profitByWay(), r.wayTable(), r.saysWays()...)
 	if len(r.slacks) > 1 {
 		add("slack", "How tight windows are", r.profitBySlack(), r.slackTable(), r.saysSlack()...)
@@ -45,7 +51,8 @@ func (r *Report) figures() {
 }
 
 // lines is a chart over maxPoF with a line for each name.
-func (r *Report) lines(note, y string, names []string, rule *chart.Rule, value func(name, maxPoF string) (float64, bool)) *chart.Lines {
+func (r *Report) lines(note, y string, names []string, rule *chart.Rule,
+	value func(name, maxPoF string) (float64, bool)) *chart.Lines {
 	c := &chart.Lines{
 		Note: note, XTitle: "maxPoF", YTitle: y, Linear: true, XScale: chart.Percent, YScale: chart.Percent, Rule: rule,
 	}
@@ -88,7 +95,8 @@ func (r *Report) profitByPenalty() *chart.Lines {
 }
 
 func (r *Report) profitByWay() *chart.Lines {
-	note := fmt.Sprintf("mean of the logs; windows longer than the estimate by %s; a broken agreement costs its worth", slackName(r.middle()))
+	note := fmt.Sprintf("mean of the logs; windows longer than the estimate by %s; a broken agreement costs its worth",
+		slackName(r.middle()))
 	return r.lines(r.note(note), gained, r.ways, nothing, func(way, maxPoF string) (float64, bool) {
 		return r.meanGain(r.middle(), way, maxPoF, once)
 	})
@@ -109,9 +117,10 @@ func (r *Report) profitBySlack() *chart.Lines {
 // failed compares the failures of overbooked jobs with what was allowed.
 func (r *Report) failed() *chart.Lines {
 	note := fmt.Sprintf("mean of the logs; windows longer than the estimate by %s", slackName(r.middle()))
-	c := r.lines(r.note(note), "broken, in parts of the overbooked", r.ways, nil, func(way, maxPoF string) (float64, bool) {
-		return r.meanFailed(way, maxPoF)
-	})
+	c := r.lines(r.note(note), "broken, in parts of the overbooked", r.ways, nil,
+		func(way, maxPoF string) (float64, bool) {
+			return r.meanFailed(way, maxPoF)
+		})
 	allowed := chart.Line{Name: "allowed"}
 	for _, p := range r.chances {
 		allowed.X, allowed.Y = append(allowed.X, chanceOf(p)), append(allowed.Y, chanceOf(p))
@@ -134,7 +143,8 @@ func (r *Report) meanFailed(way, maxPoF string) (sum float64, ok bool) {
 // traceTable has all that is measured, of the way and the slack of the figures.
 func (r *Report) traceTable() *papers.Table {
 	t := &papers.Table{Words: 1, Head: []string{
-		"log", "maxPoF", "jobs accepted", "worth accepted", "utilization", "of it completed", "overbooked", "lost", "late", "broken worth", "profit",
+		"log", "maxPoF", "jobs accepted", "worth accepted", "utilization", "of it " +
+			"completed", "overbooked", "lost", "late", "broken worth", "profit",
 	}}
 	for _, trace := range r.traces {
 		for _, p := range r.chances {
@@ -144,7 +154,8 @@ func (r *Report) traceTable() *papers.Table {
 			if o == nil || !ok {
 				continue
 			}
-			t.Add(trace, p, papers.Percent(o.accepted), papers.Percent(o.worth), papers.Percent(o.all), papers.Percent(o.useful), papers.Percent(o.overbooked),
+			t.Add(trace, p, papers.Percent(o.accepted), papers.Percent(o.worth), papers.Percent(o.all),
+				papers.Percent(o.useful), papers.Percent(o.overbooked),
 				papers.Hundredths(o.lost), papers.Hundredths(o.late), papers.Hundredths(o.brokenWorth), papers.Signed(g))
 		}
 	}
@@ -212,7 +223,10 @@ func (r *Report) penaltyTable() *papers.Table {
 }
 
 func (r *Report) wayTable() *papers.Table {
-	return r.gains(r.ways, func(i int, maxPoF string) (float64, bool) { return r.meanGain(r.middle(), r.ways[i], maxPoF, once) })
+	return r.gains(r.ways, func(i int, maxPoF string) (float64,
+		bool) {
+		return r.meanGain(r.middle(), r.ways[i], maxPoF, once)
+	})
 }
 
 func (r *Report) slackTable() *papers.Table {
@@ -220,7 +234,10 @@ func (r *Report) slackTable() *papers.Table {
 	for _, s := range r.slacks {
 		names = append(names, slackName(s))
 	}
-	return r.gains(names, func(i int, maxPoF string) (float64, bool) { return r.meanGain(r.slacks[i], r.way(), maxPoF, once) })
+	return r.gains(names, func(i int, maxPoF string) (float64, bool) {
+		return r.meanGain(r.slacks[i], r.way(), maxPoF,
+			once)
+	})
 }
 
 func (r *Report) failedTable() *papers.Table {

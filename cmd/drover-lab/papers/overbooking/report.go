@@ -57,7 +57,8 @@ func NewReport(rows []sla.Row, remark string) (*Report, error) {
 	seeds := map[uint64]bool{}
 	for i := range rows {
 		row := &rows[i]
-		r.traces, r.ways, r.chances = papers.Including(r.traces, row.Trace), papers.Including(r.ways, row.Way), papers.Including(r.chances, row.MaxPoF)
+		r.traces, r.ways, r.chances = papers.Including(r.traces, row.Trace), papers.Including(r.ways,
+			row.Way), papers.Including(r.chances, row.MaxPoF)
 		r.slacks = papers.Including(r.slacks, row.Slack)
 		seeds[row.Seed] = true
 		c := cell{row.Trace, row.Slack, row.Way, row.MaxPoF}
@@ -115,7 +116,8 @@ func (o *balance) add(row *sla.Row) {
 func (o *balance) divide() {
 	n := float64(o.n)
 	for _, v := range []*float64{
-		&o.accepted, &o.worth, &o.all, &o.useful, &o.overbooked, &o.lost, &o.paused, &o.late, &o.outran, &o.broken, &o.brokenWorth, &o.failed, &o.paid, &o.penal,
+		&o.accepted, &o.worth, &o.all, &o.useful, &o.overbooked, &o.lost, &o.paused, &o.late, &o.outran, &o.broken,
+		&o.brokenWorth, &o.failed, &o.paid, &o.penal,
 	} {
 		*v /= n
 	}
@@ -183,7 +185,8 @@ func (r *Report) About() string {
 	if r.seeds > 1 {
 		seeds = fmt.Sprintf("%d seeds", r.seeds)
 	}
-	s := fmt.Sprintf("Runs: %d; logs: %s; %s; windows longer than the estimate by %s", len(r.rows), strings.Join(r.traces, ", "), seeds, strings.Join(slacks, ", "))
+	s := fmt.Sprintf("Runs: %d; logs: %s; %s; windows longer than the estimate by %s", len(r.rows),
+		strings.Join(r.traces, ", "), seeds, strings.Join(slacks, ", "))
 	if r.remark != "" {
 		s += ". Not the whole: " + r.remark
 	}

@@ -38,7 +38,8 @@ func (r *Report) saysAccepted() []string {
 	worth := func(c cell) float64 { return r.cells[c].worth }
 	jobs := func(c cell) float64 { return r.cells[c].accepted }
 	say := func(p string) string {
-		return fmt.Sprintf("%s of the worth and %s of the jobs at maxPoF %s", r.over(p, papers.Percent, worth), r.over(p, papers.Percent, jobs), p)
+		return fmt.Sprintf("%s of the worth and %s of the jobs at maxPoF %s", r.over(p, papers.Percent, worth),
+			r.over(p, papers.Percent, jobs), p)
 	}
 	return []string{fmt.Sprintf("Accepted: %s; %s; %s.", say(r.chances[0]), say(r.chosen()), say(r.last()))}
 }
@@ -50,7 +51,8 @@ func (r *Report) saysUtilization() []string {
 	return []string{
 		fmt.Sprintf("By jobs that are completed %s of the machine is used without overbooking, %s at maxPoF %s.",
 			r.over(r.chances[0], papers.Percent, useful), r.over(best, papers.Percent, useful), best),
-		fmt.Sprintf("Beyond that the machine gets fuller with jobs that are killed: those that are take %s of it without overbooking (their users asked for too little), %s at maxPoF %s.",
+		fmt.Sprintf("Beyond that the machine gets fuller with jobs that are killed: those that are take %s of it without "+
+			"overbooking (their users asked for too little), %s at maxPoF %s.",
 			r.over(r.chances[0], papers.Percent, vain), r.over(r.last(), papers.Percent, vain), r.last()),
 	}
 }
@@ -58,7 +60,8 @@ func (r *Report) saysUtilization() []string {
 // meanUseful is how much more of the machine is useful than without overbooking.
 func (r *Report) meanUseful(maxPoF string) (sum float64) {
 	for _, t := range r.traces {
-		sum += r.cells[cell{t, r.middle(), r.way(), maxPoF}].useful - r.cells[cell{t, r.middle(), r.way(), r.chances[0]}].useful
+		sum += r.cells[cell{t, r.middle(), r.way(), maxPoF}].useful - r.cells[cell{t, r.middle(), r.way(),
+			r.chances[0]}].useful
 	}
 	return sum / float64(len(r.traces))
 }
@@ -68,7 +71,8 @@ func (r *Report) saysBroken() []string {
 	worth := func(c cell) float64 { return r.cells[c].brokenWorth }
 	lost := func(c cell) float64 { return r.cells[c].lost }
 	say := func(p string) string {
-		return fmt.Sprintf("At maxPoF %s the provider breaks %s of the agreements, %s of what is sold; %s of the jobs are lost.",
+		return fmt.Sprintf("At maxPoF %s the provider breaks %s of the agreements, %s of what is sold; %s of the jobs are "+
+			"lost.",
 			p, r.over(p, papers.Hundredths, broken), r.over(p, papers.Hundredths, worth), r.over(p, papers.Hundredths, lost))
 	}
 	if r.chosen() == r.chances[0] {
@@ -152,7 +156,8 @@ func (r *Report) saysSlack() []string {
 	var says []string
 	for _, s := range r.slacks {
 		at, most := r.best(func(p string) (float64, bool) { return r.meanGain(s, r.way(), p, once) })
-		says = append(says, fmt.Sprintf("Windows longer than the estimate by %s: best with maxPoF %s, %s.", slackName(s), at, papers.Signed(most)))
+		says = append(says, fmt.Sprintf("Windows longer than the estimate by %s: best with maxPoF %s, %s.", slackName(s), at,
+			papers.Signed(most)))
 	}
 	return says
 }

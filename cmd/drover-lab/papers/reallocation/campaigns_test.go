@@ -53,14 +53,16 @@ func TestTheCampaignsHaveEveryExperimentOfTheQuestions(t *testing.T) {
 		scenarios = append(scenarios, s.Name)
 	}
 	lacking := 0
-	for _, k := range append(Plan{scenarios, paper.Seeds, binary}.experiments(), openExperiments(Plan{scenarios, []uint64{1, 2, 3}, binary})...) {
+	for _, k := range append(Plan{scenarios, paper.Seeds, binary}.experiments(),
+		openExperiments(Plan{scenarios, []uint64{1, 2, 3}, binary})...) {
 		if !there[k] && !tooMuch(k) {
 			if lacking++; lacking <= 10 {
 				t.Errorf("no campaign has %v", k)
 			}
 		}
 	}
-	if got := (Plan{scenarios, paper.Seeds, binary}); len(got.experiments()) != 560 || len(Paper.experiments()) != 560 || got.Scenarios[6] != Paper.Scenarios[6] {
+	if got := (Plan{scenarios, paper.Seeds, binary}); len(got.experiments()) != 560 || len(Paper.experiments()) != 560 ||
+		got.Scenarios[6] != Paper.Scenarios[6] {
 		t.Errorf("the paper's campaign has the plan %v", got)
 	}
 }

@@ -96,7 +96,8 @@ func TestMeasuredIsWhatTheRowsSay(t *testing.T) {
 func TestClaimsSayWhatTheyAreAndHowTheyAreTested(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range Claims() {
-		if c.ID == "" || seen[c.ID] || c.Says == "" || c.Test == "" || c.Check == nil || !strings.HasPrefix(c.Of, "5") && c.Of != "6" {
+		if c.ID == "" || seen[c.ID] || c.Says == "" || c.Test == "" || c.Check == nil || !strings.HasPrefix(c.Of, "5") &&
+			c.Of != "6" {
 			t.Errorf("%+v", c)
 		}
 		if c.Figure != 0 && (c.Figure < 6 || c.Figure > 13) {
@@ -129,7 +130,8 @@ func TestAReasonIsPrintedWhileItsClaimDiffers(t *testing.T) {
 	if text := differs.Markdown(2, ""); !strings.Contains(text, "- `starvation`: because\n") || !strings.Contains(text, "- `choice`: not explained yet.\n") {
 		t.Errorf("%s", text)
 	}
-	if text := report(t, world(t, Paper, asThePaperSays), Options{Plan: Paper}).Markdown(2, ""); strings.Contains(text, "not explained") {
+	if text := report(t, world(t, Paper, asThePaperSays), Options{Plan: Paper}).Markdown(2, ""); strings.Contains(text,
+		"not explained") {
 		t.Error("explains what holds")
 	}
 }

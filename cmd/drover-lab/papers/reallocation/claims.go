@@ -83,7 +83,8 @@ func (s *study) means(dedicated bool, m *metric, of ...couple) ([]float64, strin
 
 // cancellationAgainstRegular compares each experiment under all-cancellation with
 // the one under regular with the same heuristic, jobs and seed.
-func cancellationAgainstRegular(dedicated bool, m *metric, what string, holds func(pair) bool, enough func(n, of int) bool) func(*study) papers.Finding {
+func cancellationAgainstRegular(dedicated bool, m *metric, what string, holds func(pair) bool,
+	enough func(n, of int) bool) func(*study) papers.Finding {
 	return func(s *study) papers.Finding {
 		pairs := append(s.paired(dedicated, mctCan, mctReg, m), s.paired(dedicated, minminCan, minminReg, m)...)
 		if len(pairs) == 0 {
@@ -95,14 +96,16 @@ func cancellationAgainstRegular(dedicated bool, m *metric, what string, holds fu
 }
 
 // share holds if enough of the experiments are as they should be.
-func share(dedicated bool, of []couple, m *metric, what string, holds func(float64) bool, enough func(n, of int) bool) func(*study) papers.Finding {
+func share(dedicated bool, of []couple, m *metric, what string, holds func(float64) bool,
+	enough func(n, of int) bool) func(*study) papers.Finding {
 	return func(s *study) papers.Finding {
 		v := values(s.all(dedicated, of...), m)
 		if len(v) == 0 {
 			return papers.NotMeasured
 		}
 		n := papers.CountWhere(v, holds)
-		return papers.Found(enough(n, len(v)), "%s in %d of %d experiments; from %s to %s", what, n, len(v), m.show(slices.Min(v)), m.show(slices.Max(v)))
+		return papers.Found(enough(n, len(v)), "%s in %d of %d experiments; from %s to %s", what, n, len(v),
+			m.show(slices.Min(v)), m.show(slices.Max(v)))
 	}
 }
 
@@ -223,7 +226,8 @@ var dedicatedClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "response-worse", Of: "5.1", Figure: 9,
-		Says:  "Without all-cancellation the response time can get worse; it did in six experiments, three with each heuristic.",
+		Says: "Without all-cancellation the response time can get worse; it did in six experiments, three with each " +
+			"heuristic.",
 		Test:  "above 1 somewhere under regular, nowhere under all-cancellation",
 		Check: worse,
 	},

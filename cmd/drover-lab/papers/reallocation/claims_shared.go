@@ -125,7 +125,8 @@ func hardlyMore(s *study) papers.Finding {
 		return papers.NotMeasured
 	}
 	more := papers.Mean(a) - papers.Mean(b)
-	return papers.Found(more > 0 && more <= near, "all-cancellation %s, regular %s", papers.Percent(papers.Mean(a)), papers.Percent(papers.Mean(b)))
+	return papers.Found(more > 0 && more <= near, "all-cancellation %s, regular %s", papers.Percent(papers.Mean(a)),
+		papers.Percent(papers.Mean(b)))
 }
 
 func steady(s *study) papers.Finding {
@@ -158,7 +159,8 @@ func dozens(s *study) papers.Finding {
 	n := papers.CountWhere(rows, func(r *Row) bool { return r.Reallocations < 100 })
 	least := slices.MinFunc(rows, byMoves).Reallocations
 	greatest := slices.MaxFunc(rows, byMoves).Reallocations
-	return papers.Found(papers.Most(n, len(rows)), "fewer in %d of %d experiments; from %d to %d", n, len(rows), least, greatest)
+	return papers.Found(papers.Most(n, len(rows)), "fewer in %d of %d experiments; from %d to %d", n, len(rows), least,
+		greatest)
 }
 
 func byMoves(a, b *Row) int { return a.Reallocations - b.Reallocations }
@@ -168,7 +170,8 @@ func notByFar(s *study) papers.Finding {
 	if len(a) == 0 || len(b) == 0 {
 		return papers.NotMeasured
 	}
-	return papers.Found(papers.Mean(a) <= 2*papers.Mean(b), "all-cancellation %s, regular %s", papers.Percent(papers.Mean(a)), papers.Percent(papers.Mean(b)))
+	return papers.Found(papers.Mean(a) <= 2*papers.Mean(b), "all-cancellation %s, regular %s",
+		papers.Percent(papers.Mean(a)), papers.Percent(papers.Mean(b)))
 }
 
 func exceptions(s *study) papers.Finding {
@@ -211,7 +214,8 @@ func uneven(s *study) papers.Finding {
 	if len(a) == 0 || len(b) == 0 {
 		return papers.NotMeasured
 	}
-	return papers.Found(slices.Min(a) < slices.Min(b), "on %s at least %s under MinMin-reg, %s under MCT-reg", first, papers.Percent(slices.Min(a)), papers.Percent(slices.Min(b)))
+	return papers.Found(slices.Min(a) < slices.Min(b), "on %s at least %s under MinMin-reg, %s under MCT-reg", first,
+		papers.Percent(slices.Min(a)), papers.Percent(slices.Min(b)))
 }
 
 func narrower(s *study) papers.Finding {
@@ -382,7 +386,8 @@ func homogeneous(s *study) papers.Finding {
 		hetero, homo = hetero+p.a, homo+p.b
 	}
 	of := float64(len(pairs))
-	return papers.Found(papers.Most(n, len(pairs)), "greater in %d of %d pairs; mean %s, heterogeneous %s", n, len(pairs), papers.Ratio(homo/of), papers.Ratio(hetero/of))
+	return papers.Found(papers.Most(n, len(pairs)), "greater in %d of %d pairs; mean %s, heterogeneous %s", n, len(pairs),
+		papers.Ratio(homo/of), papers.Ratio(hetero/of))
 }
 
 func betterAlgorithm(dedicated bool, better, than []couple) func(*study) papers.Finding {
@@ -391,7 +396,8 @@ func betterAlgorithm(dedicated bool, better, than []couple) func(*study) papers.
 		if len(a) == 0 || len(b) == 0 {
 			return papers.NotMeasured
 		}
-		return papers.Found(papers.Mean(a) < papers.Mean(b), "%s %s, %s %s", better[0].algorithm, papers.Ratio(papers.Mean(a)), than[0].algorithm, papers.Ratio(papers.Mean(b)))
+		return papers.Found(papers.Mean(a) < papers.Mean(b), "%s %s, %s %s", better[0].algorithm,
+			papers.Ratio(papers.Mean(a)), than[0].algorithm, papers.Ratio(papers.Mean(b)))
 	}
 }
 
@@ -407,7 +413,8 @@ func fewMoves(s *study) papers.Finding {
 			text += "; "
 		}
 		holds = holds && papers.Mean(touched) >= 5*papers.Mean(moved)
-		text += platform(dedicated) + ": impacted " + papers.Percent(papers.Mean(touched)) + ", moves " + papers.Percent(papers.Mean(moved))
+		text += platform(dedicated) + ": impacted " + papers.Percent(papers.Mean(touched)) + ", moves " +
+			papers.Percent(papers.Mean(moved))
 	}
 	return papers.Found(holds, "%s", text)
 }

@@ -61,11 +61,13 @@ func (f figure) chart(s *study, boxes [][]chart.Box) *chart.BoxPlot {
 
 // table has a line for each box.
 func (f figure) table(s *study, boxes [][]chart.Box) *papers.Table {
-	t := &papers.Table{Head: []string{"scenario", "heuristic", "experiments", "min", "q1", "median", "q3", "max", "mean"}, Words: 2}
+	t := &papers.Table{Head: []string{"scenario", "heuristic", "experiments", "min", "q1", "median", "q3", "max", "mean"},
+		Words: 2}
 	for i, scenario := range s.plan.Scenarios {
 		for k, c := range couples {
 			if b := boxes[i][k]; b.N > 0 {
-				t.Add(scenario, c.name, papers.Count(b.N), papers.Exact(b.Min), papers.Exact(b.Q1), papers.Exact(b.Median), papers.Exact(b.Q3), papers.Exact(b.Max), papers.Exact(b.Mean))
+				t.Add(scenario, c.name, papers.Count(b.N), papers.Exact(b.Min), papers.Exact(b.Q1), papers.Exact(b.Median),
+					papers.Exact(b.Q3), papers.Exact(b.Max), papers.Exact(b.Mean))
 			}
 		}
 	}
@@ -85,7 +87,8 @@ func (f figure) overview(s *study, boxes [][]chart.Box) *papers.Table {
 				cells = append(cells, "")
 				continue
 			}
-			cells = append(cells, fmt.Sprintf("%s (%s to %s)", f.metric.show(b.Mean), f.metric.show(b.Min), f.metric.show(b.Max)))
+			cells = append(cells, fmt.Sprintf("%s (%s to %s)", f.metric.show(b.Mean), f.metric.show(b.Min),
+				f.metric.show(b.Max)))
 		}
 		t.Add(cells...)
 	}
@@ -115,19 +118,23 @@ var (
 		of: func(r *Row) optional { return over(float64(r.Reallocations), float64(r.GridJobs)) },
 	}
 	early = &metric{
-		name: "early_share", title: "jobs early", axis: "jobs completed earlier than without reallocation (% of the impacted)",
+		name: "early_share", title: "jobs early", axis: "jobs completed earlier than without reallocation (% of the " +
+			"impacted)",
 		scale: chart.Percent, rule: &chart.Rule{At: 0.5, Label: "as many late"},
 		of: func(r *Row) optional { return over(float64(r.Early), float64(r.Impacted)) },
 	}
 	relative = &metric{
-		name: "relative_response", title: "relative average response time", axis: "mean response time of the impacted jobs (with reallocation / without)",
+		name: "relative_response", title: "relative average response time", axis: "mean response time of the impacted jobs " +
+			"(with reallocation / without)",
 		rule: &chart.Rule{At: 1, Label: "as without"},
 		of:   func(r *Row) optional { return r.Relative },
 	}
 	// responseAll is not the paper's: it is over the same jobs whatever way is
 	// taken, so that two ways can be compared by it.
 	responseAll = &metric{
-		name: "relative_response_all", title: "response time of all jobs", axis: "mean response time of all the grid's jobs (with reallocation / without)",
+		name: "relative_response_all", title: "response time of all jobs",
+		axis: "mean response time of all the grid's jobs " +
+			"(with reallocation / without)",
 		rule: &chart.Rule{At: 1, Label: "as without"},
 		of:   func(r *Row) optional { return over(r.Response, r.ResponseReference) },
 	}

@@ -71,7 +71,8 @@ func period(seconds string) Way {
 
 // key returns the experiment of a variant.
 func (v *variant) key(g group, scenario string, seed uint64) Key {
-	k := Key{Scenario: scenario, Homogeneous: v.homogeneous, Dedicated: g.dedicated, Tuning: v.tuning, Seed: seed, Way: v.way}
+	k := Key{Scenario: scenario, Homogeneous: v.homogeneous, Dedicated: g.dedicated, Tuning: v.tuning, Seed: seed,
+		Way: v.way}
 	k.Way.Algorithm = g.algorithm
 	k.Way = k.Way.meaning()
 	if k.Tuning == "" {
@@ -98,7 +99,8 @@ func Questions() []Question {
 			},
 		},
 		{
-			ID: "heuristics", Asks: "Do other heuristics beat MCT, over the whole queue?", groups: everyGroup, palette: chart.Steps,
+			ID: "heuristics", Asks: "Do other heuristics beat MCT, over the whole " +
+				"queue?", groups: everyGroup, palette: chart.Steps,
 			variants: []variant{
 				{name: "MCT", way: plain(mct, paperWindow)},
 				{name: "MinMin", way: plain(minmin, whole)},
@@ -109,7 +111,8 @@ func Questions() []Question {
 			},
 		},
 		{
-			ID: "guard", Asks: "Does the guard against starvation cost anything?", groups: cancellationOnly, palette: chart.Pairs,
+			ID: "guard", Asks: "Does the guard against starvation cost " +
+				"anything?", groups: cancellationOnly, palette: chart.Pairs,
 			variants: []variant{
 				{name: "MCT, none", way: plain(mct, paperWindow)},
 				{name: "MCT, patience 3", way: patient(plain(mct, paperWindow))},
@@ -146,7 +149,8 @@ func Questions() []Question {
 			},
 		},
 		{
-			ID: "size", Asks: "Is more gained on machines of the paper's size?", only: "pwa", groups: everyGroup, palette: chart.Pairs,
+			ID: "size", Asks: "Is more gained on machines of the paper's " +
+				"size?", only: "pwa", groups: everyGroup, palette: chart.Pairs,
 			variants: []variant{
 				{name: "MCT, pwa", tuning: binary, way: plain(mct, paperWindow)},
 				{name: "MCT, pwa640", scenario: "pwa640", tuning: binary, way: plain(mct, paperWindow)},
@@ -220,7 +224,8 @@ func (a *answer) file() string { return "question-" + a.question.ID }
 
 func (a *answer) chart(s *study) (*chart.BoxPlot, error) {
 	p := &chart.BoxPlot{
-		Title: a.question.Asks, YTitle: responseAll.axis, XTitle: "platform and algorithm", Palette: a.question.palette, Rule: responseAll.rule,
+		Title: a.question.Asks, YTitle: responseAll.axis, XTitle: "platform and " +
+			"algorithm", Palette: a.question.palette, Rule: responseAll.rule,
 	}
 	for _, v := range a.question.variants {
 		p.Series = append(p.Series, v.name)
@@ -253,7 +258,8 @@ var weighed = []struct {
 	{relative.name + "_mean", "response, impacted", meanOf(relative), papers.Ratio},
 	{early.name + "_mean", "early", meanOf(early), papers.Percent},
 	{reallocations.name + "_mean", "moves per job", meanOf(reallocations), papers.Percent},
-	{estimates.name + "_mean", "estimates per job", meanOf(estimates), func(v float64) string { return fmt.Sprintf("%.1f", v) }},
+	{estimates.name + "_mean", "estimates per job", meanOf(estimates),
+		func(v float64) string { return fmt.Sprintf("%.1f", v) }},
 	{"put_back_later_most", "put back later, most", mostLater, func(v float64) string { return fmt.Sprintf("%.0f", v) }},
 }
 
@@ -341,7 +347,8 @@ func (a *answer) says() []string {
 		case mine > other+noticeable && !papers.Most(n, len(pairs)):
 			verdict = "worse"
 		}
-		out = append(out, fmt.Sprintf("%s against %s: **%s**. Mean response of all jobs %s and %s of that without reallocation, less in %d of %d pairs of experiments.",
+		out = append(out, fmt.Sprintf("%s against %s: **%s**. Mean response of all jobs %s and %s of that without "+
+			"reallocation, less in %d of %d pairs of experiments.",
 			v.name, a.question.variants[v.against].name, verdict, papers.Ratio(mine), papers.Ratio(other), n, len(pairs)))
 	}
 	return out

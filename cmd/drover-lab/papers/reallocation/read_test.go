@@ -74,7 +74,8 @@ func TestReadSaysWhatIsWrongAndWhere(t *testing.T) {
 		}
 	}
 	r := &Rows{}
-	if e, ok := errors.AsType[*papers.ParseError](r.Read(strings.NewReader(headLine+strings.Replace(good, "true", "yes", 1)), "r.csv")); !ok || e.Line != 2 || e.Column != "dedicated" {
+	if e, ok := errors.AsType[*papers.ParseError](r.Read(strings.NewReader(headLine+strings.Replace(good, "true", "yes",
+		1)), "r.csv")); !ok || e.Line != 2 || e.Column != "dedicated" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -73,7 +73,8 @@ func (r *Report) figure(f figure) error {
 	}
 	t := f.table(r.study, boxes)
 	r.Add(&papers.Section{
-		Deeper: 1, Title: f.title(), File: f.file(), Chart: f.chart(r.study, boxes), Table: t, Overview: f.overview(r.study, boxes), Empty: len(t.Rows) == 0,
+		Deeper: 1, Title: f.title(), File: f.file(), Chart: f.chart(r.study, boxes), Table: t, Overview: f.overview(r.study,
+			boxes), Empty: len(t.Rows) == 0,
 	})
 	return nil
 }
@@ -87,7 +88,8 @@ func (r *Report) question(q *Question) error {
 	says := a.says()
 	r.Questions = append(r.Questions, Answered{*q, says})
 	r.Add(&papers.Section{
-		Deeper: 1, Title: q.Asks, File: a.file(), Chart: c, Table: a.table(false), Overview: a.table(true), Says: says, Empty: a.n == 0,
+		Deeper: 1, Title: q.Asks, File: a.file(), Chart: c, Table: a.table(false), Overview: a.table(true), Says: says,
+		Empty: a.n == 0,
 	})
 	return nil
 }
@@ -110,15 +112,19 @@ func (r *Report) claims() error {
 const Schema = "drover.sim.repro/1"
 
 const (
-	aboutFigures   = "Each table has the mean, and in brackets the least and the greatest value; quartiles and medians are in the CSV file of the figure's name."
-	aboutQuestions = "Where nothing else is said sites tune exhaustively, as Drover's do. Ways are compared by the mean response time of all jobs of the grid, in parts of that " +
-		"without reallocation, on the same jobs and seeds: the jobs that are impacted are others under each way. A difference below 0.005 is none."
+	aboutFigures = "Each table has the mean, and in brackets the least and the greatest value; quartiles and medians " +
+		"are in the CSV file of the figure's name."
+	aboutQuestions = "Where nothing else is said sites tune exhaustively, as Drover's do. Ways are compared by the mean " +
+		"response time of all jobs of the grid, in parts of that " +
+		"without reallocation, on the same jobs and seeds: the jobs that are impacted are others under each way. A " +
+		"difference below 0.005 is none."
 )
 
 // summary counts the experiments and the verdicts.
 func (r *Report) summary() string {
 	all := len(r.study.plan.experiments())
-	return r.study.remarked(fmt.Sprintf("%d of the plan's %d experiments. %s.", all-r.study.lacking, all, papers.Summary(r.Results)))
+	return r.study.remarked(fmt.Sprintf("%d of the plan's %d experiments. %s.", all-r.study.lacking, all,
+		papers.Summary(r.Results)))
 }
 
 // index is report.json.

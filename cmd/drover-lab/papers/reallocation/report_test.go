@@ -34,7 +34,8 @@ func drawn(k Key) outcome {
 	if k.Way.Window == "all" || k.Way.Patience == guarded || k.Way.Period == "900" || k.Homogeneous {
 		x *= 0.9
 	}
-	return outcome{impacted: 0.4 + x/2, moves: x / 5, early: 0.4 + x/3, relative: 1.05 - x/2, all: 1 - x/3, later: int(10 * x)}
+	return outcome{impacted: 0.4 + x/2, moves: x / 5, early: 0.4 + x/3, relative: 1.05 - x/2, all: 1 - x/3,
+		later: int(10 * x)}
 }
 
 // openExperiments are those of the questions, on a plan.
@@ -109,7 +110,8 @@ func TestTheSameRowsGiveTheSameBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(data, want) {
-			t.Errorf("%s differs; look at it after -rewrite:\n%s", path, cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(data), "\n")))
+			t.Errorf("%s differs; look at it after -rewrite:\n%s", path,
+				cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(data), "\n")))
 		}
 	}
 }
@@ -119,7 +121,8 @@ func TestEveryFigureAndQuestionHasPicturesAndTables(t *testing.T) {
 	all := files(t, r)
 	for _, name := range []string{
 		"figure-06", "figure-07", "figure-08", "figure-09", "figure-10", "figure-11", "figure-12", "figure-13",
-		"question-window", "question-heuristics", "question-guard", "question-period", "question-homogeneous", "question-tuning", "question-size",
+		"question-window", "question-heuristics", "question-guard", "question-period", "question-homogeneous",
+		"question-tuning", "question-size",
 	} {
 		for _, suffix := range []string{".svg", ".png", ".csv", ".md"} {
 			if len(all[name+suffix]) == 0 {
@@ -146,7 +149,8 @@ func TestEveryFigureAndQuestionHasPicturesAndTables(t *testing.T) {
 		Claims []struct{ ID, Verdict string }
 		Files  []string
 	}
-	if err := json.Unmarshal(all["report.json"], &index); err != nil || index.Schema != Schema || len(index.Claims) != len(Claims()) {
+	if err := json.Unmarshal(all["report.json"], &index); err != nil || index.Schema != Schema ||
+		len(index.Claims) != len(Claims()) {
 		t.Errorf("%v: %+v", err, index)
 	}
 }
@@ -158,7 +162,8 @@ func TestRowsThatLackAreNamedAndRefused(t *testing.T) {
 	if !ok || len(lacking.Lacking) != 32 || lacking.Of != 48 {
 		t.Fatalf("%v", err)
 	}
-	for _, want := range []string{"32 of 48 experiments lack; pwa, dedicated, binary tuning, seed 2, MCT-reg; ", "; and 22 more"} {
+	for _, want := range []string{"32 of 48 experiments lack; pwa, dedicated, binary tuning, seed 2, MCT-reg; ",
+		"; and 22 more"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -213,8 +218,11 @@ func TestQuestionsCompareTheSameJobsAndSeedsOnly(t *testing.T) {
 			continue
 		}
 		want := []string{
-			"MinMin, 20 oldest against MCT: **no clear difference**. Mean response of all jobs 0.900 and 0.900 of that without reallocation, less in 0 of 16 pairs of experiments.",
-			"MinMin, whole queue against MCT: **better**. Mean response of all jobs 0.800 and 0.900 of that without reallocation, less in 16 of 16 pairs of experiments.",
+			"MinMin, 20 oldest against MCT: **no clear difference**. Mean response of all jobs 0.900 and 0.900 of that " +
+				"without " +
+				"reallocation, less in 0 of 16 pairs of experiments.",
+			"MinMin, whole queue against MCT: **better**. Mean response of all jobs 0.800 and 0.900 of that without " +
+				"reallocation, less in 16 of 16 pairs of experiments.",
 		}
 		if d := cmp.Diff(want, q.Says); d != "" {
 			t.Error(d)

@@ -162,12 +162,14 @@ func (r *Rows) Read(from io.Reader, file string) error {
 func (r *Rows) add(row *Row, p *papers.Record) error {
 	if before, ok := r.index[row.Key]; ok {
 		if *before != *row {
-			return &papers.ParseError{File: p.File, Line: p.Line, Value: row.String(), Accepted: "an experiment that comes out as in the row before it"}
+			return &papers.ParseError{File: p.File, Line: p.Line, Value: row.String(),
+				Accepted: "an experiment that comes out as in the row before it"}
 		}
 		return nil
 	}
 	if len(r.rows) == MaxRows {
-		return &papers.ParseError{File: p.File, Line: p.Line, Value: "more", Accepted: fmt.Sprintf("at most %d rows", MaxRows)}
+		return &papers.ParseError{File: p.File, Line: p.Line, Value: "more",
+			Accepted: fmt.Sprintf("at most %d rows", MaxRows)}
 	}
 	r.index[row.Key] = row
 	r.rows = append(r.rows, row)
@@ -176,7 +178,8 @@ func (r *Rows) add(row *Row, p *papers.Record) error {
 
 // columns are those that are read.
 var columns = []string{
-	"scenario", "homogeneous", "dedicated", "tuning", "seed", "algorithm", "heuristic", "window", "period_s", "threshold_s", "patience",
+	"scenario", "homogeneous", "dedicated", "tuning", "seed", "algorithm", "heuristic", "window", "period_s",
+	"threshold_s", "patience",
 	"grid_jobs", "impacted", "reallocations", "early", "relative_response", "response_mean", "response_reference",
 	"bounded_slowdown_mean", "bounded_slowdown_reference", "estimates", "put_back_later_most",
 }
@@ -195,7 +198,8 @@ func rowOf(p *papers.Record) *Row {
 				Period: p.Text("period_s"), Threshold: p.Text("threshold_s"), Patience: p.Text("patience"),
 			}.meaning(),
 		},
-		GridJobs: p.Count("grid_jobs"), Impacted: p.Count("impacted"), Reallocations: p.Count("reallocations"), Early: p.Count("early"),
+		GridJobs: p.Count("grid_jobs"), Impacted: p.Count("impacted"), Reallocations: p.Count("reallocations"),
+		Early:    p.Count("early"),
 		Response: p.Number("response_mean"), ResponseReference: p.Number("response_reference"),
 		Slowdown: p.Number("bounded_slowdown_mean"), SlowdownReference: p.Number("bounded_slowdown_reference"),
 		Estimates: p.Count("estimates"), PutBackLater: p.Count("put_back_later_most"),
@@ -258,7 +262,8 @@ func coupleOf(w Way) string {
 			return c.name
 		}
 	}
-	return fmt.Sprintf("%s %s (window %s, period %s s, threshold %s s, patience %s)", w.Algorithm, w.Heuristic, w.Window, w.Period, w.Threshold, w.Patience)
+	return fmt.Sprintf("%s %s (window %s, period %s s, threshold %s s, patience %s)", w.Algorithm, w.Heuristic, w.Window,
+		w.Period, w.Threshold, w.Patience)
 }
 
 // Experiments returns how many there are.

@@ -35,7 +35,8 @@ func line(k Key, o outcome) string {
 	}
 	w := k.Way
 	return fmt.Sprintf("%s,%v,%v,%s,%d,%s,%s,%s,%s,%s,%s,%d,%d,%d,,%d,,%d,,%s,%v,1000,0,%v,20,0,100,50,40000,0,0,%d,0\n",
-		k.Scenario, k.Homogeneous, k.Dedicated, k.Tuning, k.Seed, w.Algorithm, w.Heuristic, text(w.Window, "20"), w.Period, text(w.Threshold, "60"), text(w.Patience, "off"),
+		k.Scenario, k.Homogeneous, k.Dedicated, k.Tuning, k.Seed, w.Algorithm, w.Heuristic, text(w.Window,
+			"20"), w.Period, text(w.Threshold, "60"), text(w.Patience, "off"),
 		madeUpJobs, madeUpJobs, moved, int(o.moves*madeUpJobs+0.5), int(o.early*float64(moved)+0.5), relative, 1000*o.all, 20*o.all, o.later)
 }
 

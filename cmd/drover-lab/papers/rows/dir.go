@@ -24,7 +24,8 @@ type LockedError struct{ Dir string }
 
 // Error says what to do.
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("folder %s: another process writes rows there, accepted: another folder, or wait until it has ended", e.Dir)
+	return fmt.Sprintf("folder %s: another process writes rows there, accepted: another folder, or wait until it has "+
+		"ended", e.Dir)
 }
 
 // Open opens a folder, and makes it if it is not there. The error may be a *LockedError.

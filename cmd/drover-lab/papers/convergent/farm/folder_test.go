@@ -30,7 +30,8 @@ func mustOpen(t *testing.T, dir string) *Folder {
 func mustAdd(t *testing.T, f *Folder, cases ...Case) {
 	t.Helper()
 	for _, c := range cases {
-		if err := f.Add(&Row{Case: c, Ended: 3, Slowdown: 1.25, Workload: []int{0, 2}}, &Cost{Case: c, Seconds: 2, Plans: 4}); err != nil {
+		if err := f.Add(&Row{Case: c, Ended: 3, Slowdown: 1.25, Workload: []int{0, 2}},
+			&Cost{Case: c, Seconds: 2, Plans: 4}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +87,8 @@ func TestAFolderKnowsRowsAndCostsOfThoseBefore(t *testing.T) {
 	defer mustClose(t, f)
 	mustAdd(t, f, cases[0])
 	rows, costs := f.Rows(cases)
-	if len(rows) != 2 || len(costs) != 2 || rows[0].Compare(&rows[1].Case) >= 0 || rows[0].Case != costs[0].Case || costs[1].Plan() != 2./3 || rows[0].Slowdown != 1.25 {
+	if len(rows) != 2 || len(costs) != 2 || rows[0].Compare(&rows[1].Case) >= 0 || rows[0].Case != costs[0].Case ||
+		costs[1].Plan() != 2./3 || rows[0].Slowdown != 1.25 {
 		t.Errorf("%+v\n%+v", rows, costs)
 	}
 	if rows, _ := f.Rows(cases[:1]); len(rows) != 1 {

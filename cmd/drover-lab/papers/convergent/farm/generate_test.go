@@ -47,11 +47,14 @@ func TestValuesAreDrawnEvenlyFromTheRangesOfThePaper(t *testing.T) {
 	}
 	near("score", mean(t, "score", in.Machines, 200, 600, func(m *Machine) float64 { return float64(m.Score) }), 400, 40)
 	near("CPUs", mean(t, "CPUs", in.Machines, 1, 8, func(m *Machine) float64 { return float64(m.CPUs) }), 4.5, 0.8)
-	near("suitable", mean(t, "suitable", in.Machines, 0, 20, func(m *Machine) float64 { return float64(len(m.Licenses)) }), 18, 0.4)
+	near("suitable", mean(t, "suitable", in.Machines, 0, 20,
+		func(m *Machine) float64 { return float64(len(m.Licenses)) }), 18, 0.4)
 	near("copies", mean(t, "copies", in.Copies, 60, 97, func(n *int32) float64 { return float64(*n) }), 0.6*0.9*150, 5)
 	near("estimate", mean(t, "estimate", in.Jobs, 500, 3000, func(j *Job) float64 { return units(j.Estimate) }), 1750, 70)
-	near("reference", mean(t, "reference", in.Jobs, 200, 600, func(j *Job) float64 { return float64(j.Reference) }), 400, 12)
-	near("CPUs of jobs", mean(t, "CPUs of jobs", in.Jobs, 1, 8, func(j *Job) float64 { return float64(j.CPUs) }), 4.5, 0.25)
+	near("reference", mean(t, "reference", in.Jobs, 200, 600, func(j *Job) float64 { return float64(j.Reference) }), 400,
+		12)
+	near("CPUs of jobs", mean(t, "CPUs of jobs", in.Jobs, 1, 8, func(j *Job) float64 { return float64(j.CPUs) }), 4.5,
+		0.25)
 	near("licenses", mean(t, "licenses", in.Jobs, 0, 20, func(j *Job) float64 { return float64(len(j.Licenses)) }), 4, 0.2)
 	near("input", mean(t, "input", in.Jobs, 100e6, 800e6, func(j *Job) float64 { return float64(j.Input) }), 450e6, 20e6)
 	near("place", mean(t, "place", in.Jobs, 0, 149, func(j *Job) float64 { return float64(j.Place) }), 74.5, 5)
@@ -114,7 +117,8 @@ func TestABacklogIsThereAtTheBeginning(t *testing.T) {
 func TestEachReadingOfDeadlinesByHand(t *testing.T) {
 	in := &Instance{Machines: []Machine{{Score: 500, CPUs: 4}, {Score: 200, CPUs: 4}, {Score: 100, CPUs: 1}}}
 	j := Job{Submit: batch.Time(7 * Unit), Estimate: 1000 * Unit, Reference: 300, CPUs: 2}
-	for reading, want := range map[Reading]int64{Percent: 1400, Units: 1040, OfEstimate: 400, Earliest: 640, Slowest: 2100} {
+	for reading, want := range map[Reading]int64{Percent: 1400, Units: 1040, OfEstimate: 400, Earliest: 640,
+		Slowest: 2100} {
 		got := reading.deadline(in, &j, 40)
 		if got != j.Submit.Add(batch.Duration(want)*Unit) {
 			t.Errorf("%s: %v after submission, want %d", reading, got.Sub(j.Submit), want)
@@ -146,7 +150,8 @@ func TestModelsThatAreNoneAreRefusedFieldByField(t *testing.T) {
 	} {
 		m := Paper(10)
 		spoil(&m)
-		if _, err := Generate(m, 1); err == nil || !strings.HasPrefix(err.Error(), field) || strings.Contains(err.Error(), "\n") {
+		if _, err := Generate(m, 1); err == nil || !strings.HasPrefix(err.Error(), field) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

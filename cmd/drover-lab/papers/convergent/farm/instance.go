@@ -221,7 +221,16 @@ type UnfitError struct{ Job int } // from 0
 
 // Error says what to change.
 func (e *UnfitError) Error() string {
-	return fmt.Sprintf("job %d: no machine can run it with any of %d draws of its licenses, accepted: more machines, CPUs or license suitability", e.Job, tries)
+	return fmt.Sprintf("job %d: no machine can run it with any of %d draws of its licenses, accepted: more machines, "+
+		"CPUs "+
+		""+
+		""+
+		""+
+		""+
+		""+
+		""+
+		""+
+		"or license suitability", e.Job, tries)
 }
 
 // Generate draws the farm and the jobs of a seed. The error is what is wrong with the

@@ -24,8 +24,10 @@ var Algorithms = []string{"CS_ip", "CS_inp", "CS_nip", "CS_ninp", "BF-easy", "BF
 //
 // Peers that have their priorities from the same heuristics have the settings, too.
 var Beyond = []string{
-	"CS_ip preset=deadlines", "CS_inp preset=deadlines", "CS_nip preset=deadlines", "CS_ninp preset=deadlines", "BF-rm preset=deadlines",
-	"CS_ip avoid=true", "CS_inp avoid=true", "CS_nip avoid=true", "CS_ninp avoid=true", "BF-rm avoid=true", "BF-unrm avoid=true",
+	"CS_ip preset=deadlines", "CS_inp preset=deadlines", "CS_nip preset=deadlines", "CS_ninp preset=deadlines", "BF-rm " +
+		"preset=deadlines",
+	"CS_ip avoid=true", "CS_inp avoid=true", "CS_nip avoid=true", "CS_ninp avoid=true", "BF-rm avoid=true", "BF-unrm " +
+		"avoid=true",
 	"EDF anew=true", "EDF order=queued", "EDF order=latest",
 }
 

@@ -221,7 +221,8 @@ func (c *Case) wrong() string {
 		return (&NameError{"set", c.Set, Sets}).Error()
 	case !c.Reading.known():
 		return (&NameError{"reading", string(c.Reading), names(Readings)}).Error()
-	case least(c.Seed, c.Arrival, c.Machines, c.Licenses, c.Jobs) < 0 || c.Rate < 0 || c.Ratio.Low < 0 || c.Ratio.High < c.Ratio.Low:
+	case least(c.Seed, c.Arrival, c.Machines, c.Licenses, c.Jobs) < 0 || c.Rate < 0 || c.Ratio.Low < 0 ||
+		c.Ratio.High < c.Ratio.Low:
 		return "a number of the case is negative, or a range has no element"
 	}
 	return ""
@@ -229,10 +230,12 @@ func (c *Case) wrong() string {
 
 func (r *Row) wrong() string {
 	numbers := []float64{r.Slowdown, r.WorstSlowdown, r.Wait, r.Lateness, r.MachineUsage, r.LicenseUsage, r.Span}
-	counts := append([]int{r.Ended, r.Killed, r.Dated, r.Late, r.Hopeless, r.Preemptions, r.Migrations, r.Plans}, r.Workload...)
+	counts := append([]int{r.Ended, r.Killed, r.Dated, r.Late, r.Hopeless, r.Preemptions, r.Migrations, r.Plans},
+		r.Workload...)
 	if k := r.Knapsacks; k != nil {
 		counts = append(counts, k.Calls, k.Proven)
-		numbers = append(numbers, k.Greedy.Smallest, k.Greedy.Mean, k.Greedy.Best, k.Exact.Smallest, k.Exact.Mean, k.Exact.Best, k.Value, k.Worst, k.Bound)
+		numbers = append(numbers, k.Greedy.Smallest, k.Greedy.Mean, k.Greedy.Best, k.Exact.Smallest, k.Exact.Mean,
+			k.Exact.Best, k.Value, k.Worst, k.Bound)
 	}
 	if slices.Min(numbers) < 0 || slices.Max(numbers) > math.MaxFloat64 || slices.Min(counts) < 0 {
 		return "a figure is negative"

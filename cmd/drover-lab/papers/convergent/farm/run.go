@@ -29,7 +29,8 @@ type UnendedError struct {
 
 // Error says how many.
 func (e *UnendedError) Error() string {
-	return fmt.Sprintf("%s, seed %d, inter-arrival %d, %s: %d jobs are never ended", e.Case.Set, e.Case.Seed, e.Case.Arrival, e.Case.Algorithm, e.Jobs)
+	return fmt.Sprintf("%s, seed %d, inter-arrival %d, %s: %d jobs are never ended", e.Case.Set, e.Case.Seed,
+		e.Case.Arrival, e.Case.Algorithm, e.Jobs)
 }
 
 // StuckError says that jobs are moved before they get on, for ever.

@@ -86,7 +86,8 @@ func (y *toy) free(j *Job) int32 {
 	best := int32(-1)
 	for m := range y.in.Machines {
 		machine := &y.in.Machines[m]
-		if _, taken := y.runs[int32(m)]; !taken && machine.Runs(j) && (best < 0 || machine.Score > y.in.Machines[best].Score) {
+		if _, taken := y.runs[int32(m)]; !taken && machine.Runs(j) &&
+			(best < 0 || machine.Score > y.in.Machines[best].Score) {
 			best = int32(m)
 		}
 	}

@@ -70,7 +70,8 @@ func TestUsageIsWhatACountOfAllJobsSays(t *testing.T) {
 		}
 		gotMachine, gotLicense := u.means()
 		if math.Abs(gotMachine*time-machine) > 1e-6 || math.Abs(gotLicense*licenseTime-license) > 1e-6 {
-			t.Errorf("machines %v, licenses %v; want %v of %v, %v of %v", gotMachine, gotLicense, machine, time, license, licenseTime)
+			t.Errorf("machines %v, licenses %v; want %v of %v, %v of %v", gotMachine, gotLicense, machine, time, license,
+				licenseTime)
 		}
 	})
 }
@@ -85,7 +86,8 @@ func TestKnapsacksAreOfJobsAsTheyStand(t *testing.T) {
 	p := newPairs(in, nil)
 	want := model.Job{
 		Deadline: in.Jobs[0].Deadline, Estimate: 1000 * Unit, Reference: 200, Done: 250 * Unit, CPUs: 4,
-		Licenses: []model.Need{{License: 0, Copies: 1}}, Input: []model.Input{{Place: 1, Bytes: 100 * MB}}, Machine: 1, Last: 1,
+		Licenses: []model.Need{{License: 0, Copies: 1}}, Input: []model.Input{{Place: 1,
+			Bytes: 100 * MB}}, Machine: 1, Last: 1,
 	}
 	if diff := cmp.Diff(want, p.job(m, 0)); diff != "" {
 		t.Error(diff)

@@ -30,7 +30,8 @@ func TestWideComputesAsBigNumbersDo(t *testing.T) {
 		}
 		limit := number.Draw(t, "limit")
 		most := a.most(limit)
-		if want := min(a.big().Cmp(big.NewInt(limit)), 0); want == 0 && most != limit || want < 0 && a.big().Cmp(big.NewInt(most)) != 0 {
+		if want := min(a.big().Cmp(big.NewInt(limit)), 0); want == 0 && most != limit || want < 0 &&
+			a.big().Cmp(big.NewInt(most)) != 0 {
 			t.Errorf("%v, %d at most: %d", a.big(), limit, most)
 		}
 		if want := new(big.Int).Sub(a.big(), big.NewInt(most)); a.less(most).big().Cmp(want) != 0 {

@@ -21,7 +21,8 @@ func TestRowsAreReadBackAsTheyWereWritten(t *testing.T) {
 				Case: Case{
 					Set: rapid.SampledFrom(Sets).Draw(t, "set"), Trace: count("trace"), Load: rapid.IntRange(0, 9).Draw(t, "load"),
 					Algorithm: rapid.SampledFrom([]string{EASY, "GreedyPM*/per/opt=min/minvt=600", `a, "b" decay=1h`}).Draw(t, "algorithm"),
-					Period:    batch.Duration(count("period")) * batch.Second, Penalty: batch.Duration(count("penalty")) * batch.Second,
+					Period:    batch.Duration(count("period")) * batch.Second,
+					Penalty:   batch.Duration(count("penalty")) * batch.Second,
 				},
 				Jobs: count("jobs"), Bound: number("bound"), MaxStretch: number("max"), MeanStretch: number("mean"),
 				Preemptions: count("preemptions"), Migrations: count("migrations"),
@@ -64,7 +65,8 @@ func TestATableThatIsNoneIsRefused(t *testing.T) {
 
 func FuzzReadCSV(f *testing.F) {
 	var b bytes.Buffer
-	if err := WriteCSV(&b, []Row{{Case: Case{Set: Scaled, Load: 7, Trace: 1, Algorithm: EASY}, Jobs: 3, Bound: 1.5}}); err != nil {
+	if err := WriteCSV(&b, []Row{{Case: Case{Set: Scaled, Load: 7, Trace: 1, Algorithm: EASY}, Jobs: 3,
+		Bound: 1.5}}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.String())

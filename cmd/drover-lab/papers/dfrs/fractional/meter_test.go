@@ -67,7 +67,8 @@ func TestAScheduleIsMeasuredAsByHand(t *testing.T) {
 		{Submit: 0, Runtime: 100 * s, Tasks: 2, Need: batch.One, Memory: 300},
 		{Submit: batch.Time(20 * s), Runtime: 40 * s, Tasks: 1, Need: half, Memory: 500},
 	}}
-	row, err := Run(t.Context(), in, Default, Period, 10*s, Options{Ledger: true, Wrap: func(batch.Policy) batch.Policy { return p }})
+	row, err := Run(t.Context(), in, Default, Period, 10*s,
+		Options{Ledger: true, Wrap: func(batch.Policy) batch.Policy { return p }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,8 @@ func TestAnInstanceThatCannotBeIsRefused(t *testing.T) {
 		spoil(&bad)
 		in := &Instance{Nodes: 3, Memory: node, Jobs: []Job{good, bad}}
 		err := in.Validate()
-		if e, ok := errors.AsType[*JobError](err); field == "" && err != nil || field != "" && (!ok || e.Field != field || e.Number != 2) {
+		if e, ok := errors.AsType[*JobError](err); field == "" && err != nil || field != "" &&
+			(!ok || e.Field != field || e.Number != 2) {
 			t.Errorf("%q: %v", field, err)
 		}
 	}
@@ -154,7 +156,8 @@ func TestAPolicyThatNeverGetsOnIsGivenUp(t *testing.T) {
 		_, err := Run(t.Context(), in, Default, Period, Penalty, Options{Wrap: func(batch.Policy) batch.Policy { return p }})
 		return err
 	}
-	if e, ok := errors.AsType[*StuckError](run(&idle{})); !ok || e.Jobs != 1 || e.Since <= 100*batch.Hour || e.Since > 102*batch.Hour {
+	if e, ok := errors.AsType[*StuckError](run(&idle{})); !ok || e.Jobs != 1 || e.Since <= 100*batch.Hour ||
+		e.Since > 102*batch.Hour {
 		t.Errorf("one that passes: %v", e)
 	}
 	if e, ok := errors.AsType[*UnendedError](run(&idle{ends: true})); !ok || e.Jobs != 1 {

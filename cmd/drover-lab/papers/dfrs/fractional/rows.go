@@ -186,7 +186,8 @@ func (r *Row) record() []string {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	seconds := func(d batch.Duration) string { return number(d.Seconds()) }
 	return []string{
-		Schema, r.Set, whole(int64(r.Trace)), number(float64(r.Load) / 10), r.Algorithm, seconds(r.Period), seconds(r.Penalty),
+		Schema, r.Set, whole(int64(r.Trace)), number(float64(r.Load) / 10), r.Algorithm, seconds(r.Period),
+		seconds(r.Penalty),
 		whole(int64(r.Jobs)), number(r.Bound), number(r.MaxStretch), number(r.MeanStretch),
 		whole(int64(r.Preemptions)), whole(int64(r.Migrations)), whole(r.PreemptedBytes), whole(r.MigratedBytes),
 		seconds(r.Span), number(r.Work), number(r.Demand),

@@ -59,7 +59,8 @@ type JobError struct {
 
 // Error names the job, the field and what is accepted.
 func (e *JobError) Error() string {
-	return fmt.Sprintf("%s, trace %d, job %d: %s: %d, accepted: %s", e.Set, e.Trace, e.Number, e.Field, e.Value, e.Accepted)
+	return fmt.Sprintf("%s, trace %d, job %d: %s: %d, accepted: %s", e.Set, e.Trace, e.Number, e.Field, e.Value,
+		e.Accepted)
 }
 
 // Validate reports the first thing that is wrong, a *JobError where it is a job.
@@ -110,7 +111,8 @@ const memoryStream = 0x6d656d6f7279
 // node's memory; the others 2 to 10 tenths, drawn evenly. Times are from the first
 // submission.
 func Synthetic(ctx context.Context, seed int) (*Instance, error) {
-	trace, err := lublin.Generate(ctx, lublin.Config{Jobs: syntheticJobs, Procs: syntheticNodes, Seed: uint64(seed), Classes: lublin.Divided})
+	trace, err := lublin.Generate(ctx, lublin.Config{Jobs: syntheticJobs, Procs: syntheticNodes, Seed: uint64(seed),
+		Classes: lublin.Divided})
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +121,9 @@ func Synthetic(ctx context.Context, seed int) (*Instance, error) {
 	for i := range trace.Jobs {
 		j := &trace.Jobs[i]
 		job := Job{
-			Submit: batch.Time(j.Submit-trace.Jobs[0].Submit) * batch.Time(batch.Second), Runtime: batch.Duration(j.Run) * batch.Second,
-			Tasks: j.ReqProcs, Need: batch.One,
+			Submit:  batch.Time(j.Submit-trace.Jobs[0].Submit) * batch.Time(batch.Second),
+			Runtime: batch.Duration(j.Run) * batch.Second,
+			Tasks:   j.ReqProcs, Need: batch.One,
 		}
 		if job.Tasks == 1 {
 			job.Need = batch.One / 4

@@ -27,7 +27,8 @@ func town(jobs int) *sim.Workload {
 		if user < 4 {
 			runtime = batch.Duration(r.Int64N(int64(estimate/batch.Second)+400)) * batch.Second
 		}
-		w.Jobs = append(w.Jobs, sim.Job{ID: int64(i + 1), Submit: at, Runtime: runtime, Walltime: estimate, Width: 1 + r.Int32N(5), User: user, App: -1})
+		w.Jobs = append(w.Jobs, sim.Job{ID: int64(i + 1), Submit: at, Runtime: runtime, Walltime: estimate, Width: 1 +
+			r.Int32N(5), User: user, App: -1})
 	}
 	return w
 }
