@@ -25,18 +25,17 @@ const apiVersion = 1
 // grace is how long calls under way may take when the agent stops.
 const grace = 5 * time.Second
 
-// Jobs that have gone from a site are remembered, so that a caller who asks for
-// them there can be sent on, though the site be silent.
+// The agent remembers jobs that have left a site, so that it can redirect a caller even if
+// that site does not answer.
 const (
 	goneRemembered = 100_000
 	goneFor        = batch.Hour
 )
 
-// longestRetry is the longest time until a job that found no place is tried
-// again.
+// longestRetry is the longest pause until a job that found no site is tried again.
 const longestRetry = 5 * batch.Minute
 
-// membership is what the agent needs of gossip.
+// membership is the part of gossip that the agent uses.
 type membership interface {
 	Members() []gossip.Member
 	Changed() <-chan struct{}
@@ -49,32 +48,32 @@ type Agent struct {
 	cfg      Config
 	log      hclog.Logger
 	links    mapping.Links
-	began    time.Time // the epoch of now
+	began    time.Time // when now was 0
 	group    membership
-	seed     string // where the group is reached
+	seed     string // address of the gossip
 	listener net.Listener
 	url      string
 	servers  rpc.Servers
 	tasks    sync.WaitGroup // goroutines of the agent
 
-	draining chan struct{} // holds a value when there may be something to drain
+	draining chan struct{} // holds a value if there may be something to drain
 
 	turn chan struct{} // holds a value while a round of reallocation is under way
-	// What follows is of whoever has the turn.
+	// The fields below belong to the holder of the turn.
 	later   *rounds.Memory
-	leftOut map[string]problem.Reason // by site that took no part in the last round: why
+	leftOut map[string]problem.Reason // by site: why it took no part in the last round
 
 	mu     sync.Mutex
 	view   mapping.View
 	peers  map[string]*rpc.Peer  // by site
-	left   map[string]batch.Time // sites that have left in good order, and when
+	left   map[string]batch.Time // sites that said goodbye, and when
 	joined int                   // servers in the group, described or not
 	jobs   *mapping.Jobs
 	drain  *mapping.Drain
 }
 
-// New opens the agent's sockets, so that its addresses are known, and joins the
-// gossip. Run serves; an agent that is not run must be closed.
+// New opens the agent's sockets, which fixes its addresses, and joins the gossip. The
+// caller must call Run or Close.
 func New(cfg Config) (*Agent, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("agent configuration: %w", err)
@@ -129,8 +128,8 @@ func (a *Agent) URL() string { return a.url }
 // Seed returns the host:port of the agent's gossip, for servers to join.
 func (a *Agent) Seed() string { return a.seed }
 
-// Run serves until ctx ends, then leaves the gossip, lets calls under way
-// finish for a moment, and returns nil. It is called once.
+// Run serves until ctx ends. Then it leaves the gossip, gives calls under way a moment to
+// finish, and returns nil. It must be called once.
 func (a *Agent) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -140,23 +139,23 @@ func (a *Agent) Run(ctx context.Context) error {
 	server, health := rpc.Serve(a, a.log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(a.listener) }()
-	a.log.Info("agent is up", "url", a.url, "gossip", a.seed)
+	a.log.Info("agent started", "url", a.url, "gossip", a.seed)
 	var err error
 	select {
 	case err = <-failed:
 		err = fmt.Errorf("agent %s: serve: %w", a.cfg.Name, err)
 	case <-ctx.Done():
-		a.log.Info("agent stops", "reason", context.Cause(ctx))
+		a.log.Info("agent stopping", "reason", context.Cause(ctx))
 	}
 	cancel()
 	health.Stopping()
 	ending, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer done()
 	if e := a.group.Leave(ending); e != nil {
-		a.log.Warn("leaving", "error", e)
+		a.log.Warn("leaving the gossip failed", "error", e)
 	}
 	if e := server.Shutdown(ending); e != nil {
-		a.log.Warn("calls cut off", "error", e)
+		a.log.Warn("shutdown cut off calls", "error", e)
 		_ = server.Close()
 	}
 	a.tasks.Wait()
@@ -169,10 +168,10 @@ func (a *Agent) Close() error {
 	return errors.Join(a.listener.Close(), a.group.Close())
 }
 
-// now returns the time since the agent began, on a clock that nobody sets.
+// now returns the time since the agent began, on a monotonic clock.
 func (a *Agent) now() batch.Time { return batch.Time(time.Since(a.began) / time.Microsecond) }
 
-// known returns all sites by name with their peers.
+// known returns all sites, by name, with their peers.
 func (a *Agent) known() ([]*mapping.Site, []*rpc.Peer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -180,7 +179,7 @@ func (a *Agent) known() ([]*mapping.Site, []*rpc.Peer) {
 	return sites, a.peersOf(sites)
 }
 
-// peersOf returns the peers of sites; a.mu is held.
+// peersOf returns the peers of sites. a.mu is held.
 func (a *Agent) peersOf(sites []*mapping.Site) []*rpc.Peer {
 	peers := make([]*rpc.Peer, len(sites))
 	for i, s := range sites {
@@ -189,7 +188,7 @@ func (a *Agent) peersOf(sites []*mapping.Site) []*rpc.Peer {
 	return peers
 }
 
-// serviceNames returns the names of all services that can be asked for; a.mu is
+// serviceNames returns the names of the services of all sites that are not lost. a.mu is
 // held.
 func (a *Agent) serviceNames() []string {
 	var names []string

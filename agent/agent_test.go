@@ -94,7 +94,7 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 	}
 }
 
-func TestAddressInUseIsAnErrorAndFreesTheRest(t *testing.T) {
+func TestNewFailsCleanlyIfAnAddressIsInUse(t *testing.T) {
 	cfg := Default()
 	cfg.Listen, cfg.Gossip.Bind = "127.0.0.1:0", "127.0.0.1:0"
 	first, err := New(cfg)
@@ -114,7 +114,7 @@ func TestAddressInUseIsAnErrorAndFreesTheRest(t *testing.T) {
 	}
 }
 
-func TestStoppingAgentSaysThatItIsNotServingWhileItStillAnswers(t *testing.T) {
+func TestAStoppingAgentReportsNotServingWhileItStillAnswers(t *testing.T) {
 	cfg := Default()
 	group := &fakeGroup{changed: make(chan struct{})}
 	a := newAgent(cfg, hclog.NewNullLogger(), group)

@@ -31,7 +31,7 @@ func multiply() *droverv1.Request {
 	}
 }
 
-func TestJobsAreAlikeIfNothingThatAnAnswerHangsOnDiffers(t *testing.T) {
+func TestJobsAreAlikeIfNoFieldThatAnswersDependOnDiffers(t *testing.T) {
 	file := func(r *droverv1.Request) *droverv1.File { return r.GetArguments()["matrix"].GetFileValue() }
 	for name, c := range map[string]struct {
 		change func(*droverv1.Request)
@@ -90,7 +90,7 @@ func TestJobsAreAlikeIfNothingThatAnAnswerHangsOnDiffers(t *testing.T) {
 	}
 }
 
-func TestOfJobsThatAreAlikeOneAtATimeIsAskedAboutElsewhere(t *testing.T) {
+func TestARoundAsksAboutOneOfTheJobsThatAreAlike(t *testing.T) {
 	full, idle := queueOf("full", 6, 0), queueOf("idle", 0, 0)
 	connected(full, idle)
 	g := newGrid(t, nil, full.start(t), idle.start(t))

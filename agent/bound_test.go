@@ -9,7 +9,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func TestARequestForOneSiteIsAskedThereAlone(t *testing.T) {
+func TestARequestForOneSiteAsksOnlyThatSite(t *testing.T) {
 	asked := make(chan string, 10)
 	site := func(name string, services ...string) *fakeServer {
 		return &fakeServer{name: name, services: services, estimate: func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error) {

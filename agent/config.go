@@ -17,62 +17,61 @@ import (
 	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
-// Config is how an agent runs. Default gives every field a value that works on
-// one machine.
+// Config configures an agent. Default returns values that work on one machine.
 type Config struct {
 	Version int    `yaml:"version"` // of this format: 1
 	Name    string `yaml:"name"`    // unique among the agents
-	Listen  string `yaml:"listen"`  // host:port of the RPC face; port 0 picks one
-	// URL is how others reach the RPC face; empty: http:// and where it listens.
+	Listen  string `yaml:"listen"`  // host:port of the service; port 0 picks one
+	// URL is how others reach the service; empty for http:// and the listen address.
 	URL    string `yaml:"url"`
 	Gossip Gossip `yaml:"gossip"`
-	// Patience bounds how long any site's answer is awaited.
+	// Patience bounds how long the agent waits for a site's answer.
 	Patience time.Duration `yaml:"patience"`
-	// Poll is how often each site is asked for its queue, and whether it drains.
+	// Poll is how often the agent asks each site for its queue and whether it drains.
 	Poll time.Duration `yaml:"poll"`
-	// Remember bounds how many jobs the agent remembers, for when their sites do
-	// not answer; it takes about 300 bytes for each.
+	// Remember bounds how many jobs the agent remembers for sites that do not answer. A job
+	// takes about 300 bytes.
 	Remember     int          `yaml:"remember"`
 	Drain        Drain        `yaml:"drain"`
 	Reallocation Reallocation `yaml:"reallocation"`
 	Mapping      Mapping      `yaml:"mapping"`
 	Network      Network      `yaml:"network"`
-	// Insecure allows to listen beyond loopback though nobody is authenticated.
+	// Insecure allows listening beyond loopback although callers are not authenticated.
 	Insecure bool `yaml:"insecure"`
 
-	// Logger is where news goes; nil: nowhere.
+	// Logger receives the agent's log; nil discards it.
 	Logger hclog.Logger `yaml:"-"`
 }
 
 // Gossip is how the agent finds the servers.
 type Gossip struct {
 	Bind  string   `yaml:"bind"`  // host:port, UDP and TCP; port 0 picks one
-	Seeds []string `yaml:"seeds"` // host:port of members that may be up already
-	// Rejoin is how often seeds and lost members are asked whether they are back.
+	Seeds []string `yaml:"seeds"` // host:port of members to contact first
+	// Rejoin is how often the agent tries seeds and lost members.
 	Rejoin time.Duration `yaml:"rejoin"`
 }
 
-// Drain is how jobs leave a site that drains.
+// Drain is how jobs leave a draining site.
 type Drain struct {
 	AtOnce int           `yaml:"at_once"` // moves under way from one site
-	Retry  time.Duration `yaml:"retry"`   // until a job that found no place is tried again, at first
+	Retry  time.Duration `yaml:"retry"`   // first pause until a job that found no site is tried again
 }
 
 // Mapping is how the site of a request is chosen.
 type Mapping struct {
-	// Calibrate has estimates corrected by how those of the same site and service
-	// were kept before.
+	// Calibrate corrects estimates by the accuracy of earlier ones of the same site and
+	// service.
 	Calibrate bool `yaml:"calibrate"`
 }
 
 // Network is how fast input data travels. The zero Network is infinitely fast.
 type Network struct {
-	Bandwidth Rate          `yaml:"bandwidth"` // 0: without limit
+	Bandwidth Rate          `yaml:"bandwidth"` // 0: unlimited
 	Latency   time.Duration `yaml:"latency"`
-	Links     []Link        `yaml:"links"` // where the two above are wrong
+	Links     []Link        `yaml:"links"` // exceptions from the two above
 }
 
-// Link is the way from one place to another.
+// Link is the network path between two sites, or from the clients to a site.
 type Link struct {
 	From      string        `yaml:"from"` // a site, or "" for the clients
 	To        string        `yaml:"to"`   // a site
@@ -83,7 +82,7 @@ type Link struct {
 // Rate is in bytes per second, written "125MB/s" or "1GiB/s".
 type Rate = config.Rate
 
-// The range of Config.Patience, and of all times between two attempts.
+// The range of Config.Patience and of all intervals between attempts.
 const (
 	minPatience = 10 * time.Millisecond
 	maxPatience = 10 * time.Minute
@@ -113,7 +112,7 @@ func Default() Config {
 // FieldError is one problem of a configuration.
 type FieldError = config.FieldError
 
-// Validate reports everything that is wrong: a joined error of *FieldError.
+// Validate returns all problems as a joined error of *FieldError.
 func (c *Config) Validate() error { return new(config.File).Check(c.problems()) }
 
 func (c *Config) problems() []*FieldError {
@@ -187,7 +186,7 @@ func (c *Config) problems() []*FieldError {
 	return errs
 }
 
-// links returns the network in the words of the mapper.
+// links returns the network for package mapping.
 func (n *Network) links() mapping.Links {
 	l := mapping.Links{
 		Default: mapping.Link{Bandwidth: int64(n.Bandwidth), Latency: micros(n.Latency)},
@@ -215,11 +214,11 @@ func ReadConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// ParseConfig reads YAML over the defaults. It refuses keys it does not know,
-// and reports what Validate would, by line: a joined error of *FieldError.
+// ParseConfig reads YAML over the defaults. It refuses unknown keys and returns all
+// problems with their lines, as a joined error of *FieldError.
 func ParseConfig(data []byte) (Config, error) {
 	c := Default()
-	c.Version = 0 // has to be said
+	c.Version = 0 // required
 	file, err := config.Read(data, &c)
 	if err == nil {
 		err = file.Check(c.problems())
@@ -230,30 +229,28 @@ func ParseConfig(data []byte) (Config, error) {
 	return c, nil
 }
 
-// Reallocation is how waiting jobs change sites.
+// Reallocation configures how waiting jobs change sites.
 type Reallocation struct {
-	// Period is the time between two rounds, 1s or more; 0 or off: only on demand.
+	// Period is the time between two rounds, 1s or more; 0 or off for rounds only on demand.
 	Period    string `yaml:"period"`
 	Algorithm string `yaml:"algorithm"` // regular, all-cancellation
 	Heuristic string `yaml:"heuristic"` // mct, minmin, maxmin, sufferage, maxgain, maxrelgain
 	Window    string `yaml:"window"`    // how many of the oldest jobs the heuristic compares, or all
-	// Threshold is what regular demands of a move if it is not known how long the
-	// job's input would travel, LeastGain what any move must bring.
+	// Threshold is the minimum gain of a move under regular if the transfer time of the job's
+	// input is not known, LeastGain that of any move.
 	Threshold time.Duration `yaml:"threshold"`
 	LeastGain time.Duration `yaml:"least_gain"`
-	// MostMoves bounds the moves of a job, MostMovesRound those of a round; 0 is no
-	// bound.
+	// MostMoves bounds the moves of a job, MostMovesRound those of a round; 0 for no bound.
 	MostMoves      int `yaml:"most_moves"`
 	MostMovesRound int `yaml:"most_moves_round"`
-	// Patience is how often a job may be put back later than it was before it keeps
-	// its place; off: no bound.
+	// Patience is how often rounds may delay a job before it keeps its slot; off for no bound.
 	Patience string `yaml:"patience"`
 }
 
 // off is a period without rounds.
 const off = "off"
 
-// defaultReallocation returns what the core has as its default.
+// defaultReallocation returns the defaults of package reallocation.
 func defaultReallocation() Reallocation {
 	d := reallocation.Default
 	return Reallocation{
@@ -263,9 +260,8 @@ func defaultReallocation() Reallocation {
 	}
 }
 
-// rounds returns the configuration in the words of the core, with period 0 for
-// rounds only on demand, and everything that is wrong with it. Keys are without
-// that of the section.
+// rounds returns the configuration for package reallocation, the period (0 for rounds only
+// on demand), and all problems, with keys relative to the section.
 func (r *Reallocation) rounds() (c reallocation.Config, period batch.Duration, errs []*FieldError) {
 	bad := func(key, value, accepted string) {
 		errs = append(errs, &FieldError{Key: key, Value: value, Accepted: accepted})
@@ -304,14 +300,14 @@ func (r *Reallocation) rounds() (c reallocation.Config, period batch.Duration, e
 	if c.Patience, err = reallocation.ParsePatience(r.Patience); err != nil {
 		bad("patience", r.Patience, accepted(err))
 	}
-	c.Period = batch.Hour // rounds do not look at it
+	c.Period = batch.Hour // rounds ignore it
 	return c, period, errs
 }
 
 // longestPeriod is the largest Reallocation.Period.
 const longestPeriod = 366 * 24 * time.Hour
 
-// accepted returns what an error of the core says is accepted.
+// accepted returns the accepted values that an error of package reallocation names.
 func accepted(err error) string {
 	_, what, _ := strings.Cut(err.Error(), "accepted: ")
 	return what

@@ -82,7 +82,7 @@ func TestConfigurationIsReadOverTheDefaults(t *testing.T) {
 	}
 }
 
-func TestEveryProblemOfAConfigurationIsReportedWithLineAndKey(t *testing.T) {
+func TestValidateReportsEveryProblemWithLineAndKey(t *testing.T) {
 	_, err := ParseConfig([]byte(`version: 2
 name: "a b"
 listen: 0.0.0.0:7410
@@ -130,7 +130,7 @@ network:
 	}
 }
 
-func TestRoundsAreMadeByDefaultAndCanBeTurnedOff(t *testing.T) {
+func TestRoundsRunByDefaultAndCanBeDisabled(t *testing.T) {
 	for _, c := range []struct {
 		text   string
 		period batch.Duration

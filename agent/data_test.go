@@ -52,7 +52,7 @@ func slow(c *Config) {
 	c.Network = Network{Bandwidth: 1e6, Links: []Link{{From: "near", To: "other", Bandwidth: 2e6}}}
 }
 
-func TestARequestGoesToWhereItsDataAre(t *testing.T) {
+func TestARequestGoesToTheSiteThatHasItsData(t *testing.T) {
 	a, b := data("a", 8e6, persistentMode), data("b", 2e6, persistentMode)
 	has, other := offers("has", a, b).start(t), offers("other").start(t)
 	g := newGrid(t, slow, has, other, (&fakeServer{name: "near", data: fakeData{have: []*droverv1.Data{copied(a)}}}).start(t))
@@ -90,7 +90,7 @@ func TestStickyDataRuleOtherSitesOut(t *testing.T) {
 	}
 }
 
-func TestAStickyHandleOfASiteThatRefusesIsNotToldAsOthersFault(t *testing.T) {
+func TestARefusalOfTheSiteWithTheStickyDataIsTheReason(t *testing.T) {
 	refusal := &droverv1.ErrorDetail{Reason: "too-wide", Field: "request.width", Accepted: "1..4", Message: "8 processors"}
 	has := offers("has", data("a", 1, stickyMode))
 	has.estimate = answers(&droverv1.Quote{Refusal: refusal})
@@ -106,7 +106,7 @@ func TestAStickyHandleOfASiteThatRefusesIsNotToldAsOthersFault(t *testing.T) {
 	}
 }
 
-func TestWhoDoesNotSayWhatItHasIsNoSourceAndInTheRecord(t *testing.T) {
+func TestASilentSiteIsNoSourceOfDataAndIsInTheRecord(t *testing.T) {
 	a := data("a", 4e6, persistentMode)
 	never := make(chan struct{})
 	near := (&fakeServer{name: "near", data: fakeData{have: []*droverv1.Data{a}, hung: never}}).start(t)
@@ -130,7 +130,7 @@ func TestWhoDoesNotSayWhatItHasIsNoSourceAndInTheRecord(t *testing.T) {
 	}
 }
 
-func TestDataThatNobodyHasAreNamed(t *testing.T) {
+func TestUnknownDataAreNamedInTheError(t *testing.T) {
 	had := offers("had", data("a", 1, persistentMode))
 	had.data.gone = map[string]string{"b": "data b were evicted at noon"}
 	g := newGrid(t, slow, had.start(t), offers("other").start(t))
@@ -157,7 +157,7 @@ func TestDataThatNobodyHasAreNamed(t *testing.T) {
 	}
 }
 
-func TestFoundDataAreThoseThatWerePutBeforeCopies(t *testing.T) {
+func TestFindDataListsOriginalsBeforeCopies(t *testing.T) {
 	a := data("a", 1, persistentMode)
 	g := newGrid(t, slow, offers("b", copied(a)).start(t), offers("c", a).start(t), offers("a", copied(a)).start(t), offers("d").start(t))
 	res, err := g.client.FindData(context.Background(), &droverv1.FindDataRequest{Id: "a"})
@@ -223,7 +223,7 @@ func TestDataOfAllSitesAreListedInPages(t *testing.T) {
 	}
 }
 
-func TestDataAreRemovedEverywhereOrItIsSaidWhoDoesNotAnswer(t *testing.T) {
+func TestRemoveDataRemovesEverywhereOrNamesSilentSites(t *testing.T) {
 	a := data("a", 1, persistentMode)
 	sick := offers("b", copied(a))
 	sick.data.fail = wireError(&problem.Problem{Reason: problem.DiskFull, Message: "full", Retryable: true})

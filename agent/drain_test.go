@@ -63,7 +63,7 @@ func TestDrainedSitesLoseTheirWaitingJobsToTheBestOthers(t *testing.T) {
 	}
 }
 
-func TestAJobThatCannotLeaveStaysAndIsTriedAgain(t *testing.T) {
+func TestAJobThatCannotLeaveStaysAndIsRetried(t *testing.T) {
 	full := &fakeServer{name: "full", services: lists("lu"), jobs: []*droverv1.Job{waiting("full", "a"), waiting("full", "fixed")}}
 	full.life.refuses = func(id string) *problem.Problem {
 		if id == "fixed" {
@@ -85,7 +85,7 @@ func TestAJobThatCannotLeaveStaysAndIsTriedAgain(t *testing.T) {
 	g.knows(t, "full", "fixed", droverv1.JobState_JOB_STATE_WAITING)
 }
 
-func TestASiteThatTookJobsAgainMeanwhileKeepsThem(t *testing.T) {
+func TestASiteThatStopsDrainingKeepsItsJobs(t *testing.T) {
 	lyon := (&fakeServer{name: "lyon", services: lists("lu"), jobs: []*droverv1.Job{waiting("lyon", "a")}}).start(t)
 	near := (&fakeServer{name: "near", services: lists("lu"), estimate: answers(quote(1, 1, 1))}).start(t)
 	connected(lyon, near)
@@ -98,7 +98,7 @@ func TestASiteThatTookJobsAgainMeanwhileKeepsThem(t *testing.T) {
 	}
 }
 
-func TestFailedOrdersAreToldApart(t *testing.T) {
+func TestOutcomeOfDistinguishesFailedOrders(t *testing.T) {
 	because := func(r problem.Reason) error { return fmt.Errorf("order: %w", &problem.Problem{Reason: r}) }
 	for _, c := range []struct {
 		err  error

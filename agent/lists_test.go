@@ -26,7 +26,7 @@ func jobs(site string, n int) []*droverv1.Job {
 	return out
 }
 
-func TestJobsOfAllSitesComePageByPageWithoutLossOrDouble(t *testing.T) {
+func TestListJobsPagesThroughAllSitesWithoutLossOrDuplicates(t *testing.T) {
 	g := newGrid(t, nil,
 		(&fakeServer{name: "a", jobs: jobs("a", 5)}).start(t),
 		(&fakeServer{name: "b"}).start(t),
@@ -78,7 +78,7 @@ func TestAPageOfLargeJobsIsShort(t *testing.T) {
 	}
 }
 
-func TestJobListNamesSilentSitesAndPassesRefusalsOn(t *testing.T) {
+func TestListJobsNamesSilentSitesAndReturnsRefusals(t *testing.T) {
 	dead := (&fakeServer{name: "dead", jobs: jobs("dead", 1), life: fakeLife{silent: true}}).start(t)
 	g := newGrid(t, nil, (&fakeServer{name: "a", jobs: jobs("a", 1)}).start(t), dead)
 	dead.stop()
@@ -113,7 +113,7 @@ func TestSilentSitesCostAJobListOnePatienceTogether(t *testing.T) {
 	}
 }
 
-func TestAnIDThatServersRefuseIsNoSilence(t *testing.T) {
+func TestAnInvalidIDIsARefusalNotSilence(t *testing.T) {
 	g := newGrid(t, nil, (&fakeServer{name: "a"}).start(t), (&fakeServer{name: "b"}).start(t))
 	_, err := g.client.FindJob(context.Background(), &droverv1.FindJobRequest{JobId: "no/id"})
 	if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetReason() != "bad-value" || d.GetRetryable() {
@@ -121,7 +121,7 @@ func TestAnIDThatServersRefuseIsNoSilence(t *testing.T) {
 	}
 }
 
-func TestWhatAServerSaysIsNotSaidTwice(t *testing.T) {
+func TestARefusalIsNotRepeatedInTheMessage(t *testing.T) {
 	p := &problem.Problem{Reason: problem.BadValue, Field: "filter", Accepted: "active", Message: "filter: state \"x\", accepted: active"}
 	if p.Error() != p.Message {
 		t.Errorf("%q", p.Error())
@@ -132,7 +132,7 @@ func TestWhatAServerSaysIsNotSaidTwice(t *testing.T) {
 	}
 }
 
-func TestJobIsWhereTheHighestEpochSays(t *testing.T) {
+func TestFindJobReturnsTheClaimWithTheHighestEpoch(t *testing.T) {
 	gone, waiting := droverv1.JobState_JOB_STATE_GONE, droverv1.JobState_JOB_STATE_WAITING
 	dead := (&fakeServer{name: "dead"}).start(t)
 	g := newGrid(t, nil,
@@ -165,7 +165,7 @@ func TestJobIsWhereTheHighestEpochSays(t *testing.T) {
 }
 
 // A site learns it from its nodes, which may answer after the agent has asked what it is.
-func TestWhatASiteCanDoIsAskedWhenSomebodyLooks(t *testing.T) {
+func TestGetSiteReturnsPresentCapabilities(t *testing.T) {
 	lyon := (&fakeServer{name: "lyon", services: []string{"lu"}}).start(t)
 	g := newGrid(t, nil, lyon)
 	for _, c := range []struct {

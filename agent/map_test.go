@@ -38,7 +38,7 @@ func summary(r *droverv1.DecisionRecord) []string {
 	return out
 }
 
-func TestRequestGoesToTheEarliestCompletionAndTheRecordSaysWhoWasMissing(t *testing.T) {
+func TestARequestGoesToTheEarliestCompletionAndTheRecordNamesMissingSites(t *testing.T) {
 	refusal := &droverv1.ErrorDetail{Reason: "too-wide", Field: "request.width", Accepted: "1..4", Message: "8 processors"}
 	dies := (&fakeServer{name: "dies", services: []string{"lu"}, estimate: answers(quote(0, 1, 1))}).start(t)
 	g := newGrid(t, func(c *Config) { c.Patience = 500 * time.Millisecond },
@@ -79,7 +79,7 @@ func TestRequestGoesToTheEarliestCompletionAndTheRecordSaysWhoWasMissing(t *test
 	}
 }
 
-func TestWaitIsCountedFromTheAnswerNotFromTheDecision(t *testing.T) {
+func TestWaitCountsFromTheAnswerNotFromTheDecision(t *testing.T) {
 	g := newGrid(t, func(c *Config) { c.Patience = 1500 * time.Millisecond },
 		(&fakeServer{name: "quick", services: []string{"lu"}, estimate: answers(quote(10, 10, 1))}).start(t),
 		(&fakeServer{name: "hung", services: []string{"lu"}, estimate: hangs}).start(t),
@@ -94,7 +94,7 @@ func TestWaitIsCountedFromTheAnswerNotFromTheDecision(t *testing.T) {
 	}
 }
 
-func TestInputTransferIsCountedAndTheServerAskedForALaterStart(t *testing.T) {
+func TestTransferTimeDelaysTheStartThatServersAreAskedFor(t *testing.T) {
 	near := (&fakeServer{name: "near", services: []string{"lu"}, estimate: answers(quote(0, 100, 1))}).start(t)
 	far := (&fakeServer{name: "far", services: []string{"lu"}, estimate: answers(quote(0, 60, 1))}).start(t)
 	g := newGrid(t, func(c *Config) {
@@ -177,7 +177,7 @@ func TestMapRefusesWithCodeAndDetail(t *testing.T) {
 	}
 }
 
-func TestAgentWithoutSitesSaysSo(t *testing.T) {
+func TestAnAgentWithoutSitesReportsNoSite(t *testing.T) {
 	g := newGrid(t, nil)
 	_, err := g.client.Map(context.Background(), lu())
 	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "no-site" || !d.GetRetryable() || d.GetHint() == "" {
@@ -189,7 +189,7 @@ func TestAgentWithoutSitesSaysSo(t *testing.T) {
 	}
 }
 
-func TestSilentSiteIsNotAskedUntilItIsBack(t *testing.T) {
+func TestALostSiteIsNotAskedUntilItIsBack(t *testing.T) {
 	s := (&fakeServer{name: "lyon", services: []string{"lu"}, estimate: answers(quote(0, 1, 1))}).start(t)
 	g := newGrid(t, nil, s)
 	lost := s.member(1)
@@ -218,7 +218,7 @@ func TestSilentSiteIsNotAskedUntilItIsBack(t *testing.T) {
 	}
 }
 
-func TestServerStartedAnewIsDescribedAgain(t *testing.T) {
+func TestARestartedServerIsDescribedAgain(t *testing.T) {
 	s := (&fakeServer{name: "lyon", services: []string{"sleep"}, estimate: answers(quote(0, 1, 1))}).start(t)
 	g := newGrid(t, nil, s)
 	s.mu.Lock()
@@ -231,7 +231,7 @@ func TestServerStartedAnewIsDescribedAgain(t *testing.T) {
 	}
 }
 
-func TestServerUnderAnotherNameIsNotTaken(t *testing.T) {
+func TestAServerUnderAnotherNameIsIgnored(t *testing.T) {
 	s := (&fakeServer{name: "lyon", services: []string{"lu"}}).start(t)
 	g := newGrid(t, nil)
 	nancy := gossip.Member{Name: "nancy", Role: gossip.Server, URL: s.url, Generation: 1}
@@ -245,7 +245,7 @@ func TestServerUnderAnotherNameIsNotTaken(t *testing.T) {
 }
 
 // A site that always says too little, and is known for it.
-func TestEstimatesAreCorrectedByHowTheyWereKeptIfTheAgentIsToldTo(t *testing.T) {
+func TestCalibrateCorrectsEstimatesByTheirRecord(t *testing.T) {
 	kept := &droverv1.Accuracy{Service: "lu", Jobs: 40, Start: &droverv1.Errors{Median: durationpb.New(10 * time.Minute)}, RunRatio: 0.5}
 	for calibrate, want := range map[bool][]string{
 		false: {"sanguine wait 10s transfer 0s done 1m10s margin 0s", "sober wait 1m0s transfer 0s done 2m0s margin 50s"},

@@ -37,7 +37,7 @@ func connected(servers ...*fakeServer) []*fakeServer {
 
 func lists(names ...string) []string { return names }
 
-func TestAJobIsMovedToTheSiteNamedOrToTheBestOtherOne(t *testing.T) {
+func TestMoveJobMovesToTheNamedOrTheBestOtherSite(t *testing.T) {
 	home := &fakeServer{name: "home", services: lists("lu"), estimate: answers(quote(0, 1, 1)), jobs: []*droverv1.Job{waiting("home", "a"), waiting("home", "b")}}
 	home.jobs[0].Epoch = 4
 	slow := &fakeServer{name: "slow", services: lists("lu"), estimate: answers(quote(900, 1, 1))}
@@ -108,7 +108,7 @@ func TestAJobIsMovedToTheSiteNamedOrToTheBestOtherOne(t *testing.T) {
 	}
 }
 
-func TestWhatTheServerSaysOfAnOrderIsPassedOn(t *testing.T) {
+func TestMoveJobReturnsTheServersRefusal(t *testing.T) {
 	home := &fakeServer{name: "home", services: lists("lu"), jobs: []*droverv1.Job{waiting("home", "a")}}
 	home.jobs[0].State = droverv1.JobState_JOB_STATE_RUNNING
 	there := &fakeServer{name: "there", services: lists("lu")}
@@ -136,7 +136,7 @@ func (g *grid) lose(t *testing.T, servers []*fakeServer, name string) {
 	g.group.set(members...) // received when the first one has been taken in
 }
 
-func TestOperatorsWordsArePassedOnToTheSite(t *testing.T) {
+func TestSettleJobReachesTheSite(t *testing.T) {
 	a := (&fakeServer{name: "a", services: lists("lu"), estimate: answers(quote(0, 1, 1))}).start(t)
 	b := (&fakeServer{name: "b", services: lists("lu"), estimate: answers(quote(50, 1, 1))}).start(t)
 	g := newGrid(t, nil, a, b)

@@ -49,7 +49,7 @@ func allMoves(t *testing.T, g *grid, req *droverv1.AgentServiceListMovesRequest,
 	}
 }
 
-func TestMovesOfAllSitesAreListedOncePageByPage(t *testing.T) {
+func TestListMovesListsEachMoveOncePageByPage(t *testing.T) {
 	pending, moved, aborted := droverv1.MoveState_MOVE_STATE_PENDING, droverv1.MoveState_MOVE_STATE_MOVED, droverv1.MoveState_MOVE_STATE_ABORTED
 	a, b := &fakeServer{name: "a"}, &fakeServer{name: "b"}
 	var want []string
@@ -97,7 +97,7 @@ func TestMovesOfAllSitesAreListedOncePageByPage(t *testing.T) {
 	}
 }
 
-func TestMovesOfANameThatNobodyKnowsAreNotJustNone(t *testing.T) {
+func TestListMovesRefusesUnknownNames(t *testing.T) {
 	a := &fakeServer{name: "a"}
 	a.life.moves = []*droverv1.Move{told("gone", 1, "a", "left", 1e6, droverv1.MoveState_MOVE_STATE_MOVED)}
 	dead := (&fakeServer{name: "dead"}).start(t)
@@ -124,7 +124,7 @@ func TestMovesOfANameThatNobodyKnowsAreNotJustNone(t *testing.T) {
 	}
 }
 
-func TestAPageOfMovesReadsOnWhereASiteMayHaveMoreForIt(t *testing.T) {
+func TestAPageOfMovesReadsEachSiteFarEnough(t *testing.T) {
 	pending, moved := droverv1.MoveState_MOVE_STATE_PENDING, droverv1.MoveState_MOVE_STATE_MOVED
 	a, b := &fakeServer{name: "a"}, &fakeServer{name: "b"}
 	for i := range 40 { // a's list covers less time than b's, whose clock is half a minute behind
@@ -163,7 +163,7 @@ func TestAPageOfMovesReadsOnWhereASiteMayHaveMoreForIt(t *testing.T) {
 	}
 }
 
-func TestTheMostThatIsKnownOfAMoveIsShown(t *testing.T) {
+func TestListMovesShowsTheBestReportOfAMove(t *testing.T) {
 	pending, moved := droverv1.MoveState_MOVE_STATE_PENDING, droverv1.MoveState_MOVE_STATE_MOVED
 	a, b := &fakeServer{name: "a"}, &fakeServer{name: "b"}
 	a.life.moves = []*droverv1.Move{told("x", 1, "a", "b", 10, moved)}

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-func TestARefusalIsDefiniteOnlyIfNoSilentSiteCouldTakeTheRequest(t *testing.T) {
+func TestARefusalIsFinalOnlyIfNoSilentSiteCouldTakeTheRequest(t *testing.T) {
 	refused := func(r problem.Reason) result[mapping.Answer] {
 		return result[mapping.Answer]{missing: mapping.Refused, problem: &problem.Problem{Reason: r, Message: "no"}}
 	}
@@ -27,7 +27,7 @@ func TestARefusalIsDefiniteOnlyIfNoSilentSiteCouldTakeTheRequest(t *testing.T) {
 	}
 }
 
-func TestARequestThatEachSiteRefusesForReasonsOfItsOwnIsNotTriedAgain(t *testing.T) {
+func TestARequestThatAllSitesRefuseIsNotRetryable(t *testing.T) {
 	sites := []*mapping.Site{{Name: "lyon"}, {Name: "nancy"}}
 	for name, c := range map[string]struct {
 		second result[mapping.Answer]
@@ -46,7 +46,7 @@ func TestARequestThatEachSiteRefusesForReasonsOfItsOwnIsNotTriedAgain(t *testing
 	}
 }
 
-func TestASiteThatHasLeftIsRememberedForAWhile(t *testing.T) {
+func TestRecentlyLeftForgetsSitesAfterAnHour(t *testing.T) {
 	a := newAgent(Default(), nil, nil)
 	a.left["nancy"] = a.now()
 	a.left["lyon"] = a.now().Add(-2 * leftFor)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-func TestSitesThatCannotTakePartAreNamed(t *testing.T) {
+func TestARoundNamesSitesThatCannotTakePart(t *testing.T) {
 	full, idle := queueOf("full", 3, 0), queueOf("idle", 0, 0)
 	silent, lost, old, forgetful := queueOf("silent", 1, 0), queueOf("lost", 1, 0), queueOf("old", 1, 0), queueOf("forgetful", 1, 5)
 	hung := make(chan struct{})
@@ -53,7 +53,7 @@ func TestSitesThatCannotTakePartAreNamed(t *testing.T) {
 	}
 }
 
-func TestASiteThatIsLeftOutOfEachRoundIsWarnedOfOnce(t *testing.T) {
+func TestASiteThatEachRoundLeavesOutIsLoggedOnce(t *testing.T) {
 	full, old := queueOf("full", 1, 0), queueOf("old", 1, 0)
 	reason := problem.NoDrafts
 	old.rounds.before = func(context.Context, *droverv1.DraftRequest) error {
@@ -79,7 +79,7 @@ func TestASiteThatIsLeftOutOfEachRoundIsWarnedOfOnce(t *testing.T) {
 	}
 }
 
-func TestARoundThatNobodyTakesPartInIsAnError(t *testing.T) {
+func TestARoundWithoutSitesIsAnError(t *testing.T) {
 	g := newGrid(t, nil)
 	_, err := g.client.Reallocate(context.Background(), &droverv1.ReallocateRequest{})
 	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "no-site" {
@@ -96,7 +96,7 @@ func TestARoundThatNobodyTakesPartInIsAnError(t *testing.T) {
 	}
 }
 
-func TestOrdersForARoundAreCheckedBeforeItBegins(t *testing.T) {
+func TestReallocateRefusesBadOptions(t *testing.T) {
 	full := queueOf("full", 1, 0)
 	g := newGrid(t, nil, full.start(t))
 	minus, odd := int32(-1), &durationpb.Duration{Seconds: 1, Nanos: -1}
@@ -132,7 +132,7 @@ func TestOrdersForARoundAreCheckedBeforeItBegins(t *testing.T) {
 
 var errGone = errors.New("the caller has gone")
 
-func TestARoundWhoseCallerGoesOrdersNothingAndLeavesNoDraft(t *testing.T) {
+func TestACancelledRoundOrdersNothingAndLeavesNoDraft(t *testing.T) {
 	full, idle := queueOf("full", 3, 0), queueOf("idle", 0, 0)
 	connected(full, idle)
 	g := newGrid(t, nil, full.start(t), idle.start(t))
@@ -162,7 +162,7 @@ func TestARoundWhoseCallerGoesOrdersNothingAndLeavesNoDraft(t *testing.T) {
 	}
 }
 
-func TestJobsThatAreHeldArePlacedThoughTheCallerHasGone(t *testing.T) {
+func TestHeldJobsArePlacedAlthoughTheCallerIsGone(t *testing.T) {
 	full, idle := queueOf("full", 3, 0), queueOf("idle", 0, 0)
 	g := newGrid(t, nil, full.start(t), idle.start(t))
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -182,7 +182,7 @@ func TestJobsThatAreHeldArePlacedThoughTheCallerHasGone(t *testing.T) {
 	}
 }
 
-func TestASiteThatDoesNotAnswerIsAskedToHoldOnce(t *testing.T) {
+func TestASilentSiteIsAskedToHoldOnlyOnce(t *testing.T) {
 	full := queueOf("full", 2*mostHeld+1, 0)
 	g := newGrid(t, func(c *Config) { c.Patience = 500 * time.Millisecond }, full.start(t))
 	full.rounds.onHold = func(ctx context.Context) error {
@@ -206,7 +206,7 @@ func TestASiteThatDoesNotAnswerIsAskedToHoldOnce(t *testing.T) {
 	}
 }
 
-func TestAJobThatHasMovedOftenEnoughStays(t *testing.T) {
+func TestAJobThatReachedMostMovesStays(t *testing.T) {
 	full, idle := queueOf("full", 3, 0), queueOf("idle", 0, 0)
 	moved := droverv1.MoveState_MOVE_STATE_MOVED
 	full.jobs[1].Moves = []*droverv1.Move{{State: moved}, {State: droverv1.MoveState_MOVE_STATE_ABORTED}, {State: moved}}

@@ -91,7 +91,7 @@ func TestARegularRoundOrdersTheMovesThatADryRunShows(t *testing.T) {
 	}
 }
 
-func TestInputThatTravelsIsCountedAndTakesThePlaceOfTheThreshold(t *testing.T) {
+func TestAKnownTransferTimeReplacesTheThreshold(t *testing.T) {
 	full, idle := queueOf("full", 2, 0), queueOf("idle", 0, 0)
 	connected(full, idle)
 	g := newGrid(t, func(c *Config) { c.Network = Network{Bandwidth: 20} }, full.start(t), idle.start(t)) // 1000 bytes: 50s
@@ -124,7 +124,7 @@ func TestInputThatTravelsIsCountedAndTakesThePlaceOfTheThreshold(t *testing.T) {
 	}
 }
 
-func TestAllCancellationHoldsEverywhereThenPlacesInItsOrder(t *testing.T) {
+func TestAllCancellationHoldsAtAllSitesThenPlacesInOrder(t *testing.T) {
 	full, idle := queueOf("full", 3, 0), queueOf("idle", 1, 1)
 	idle.rounds.onHold = func(context.Context) error {
 		full.mu.Lock()
@@ -177,7 +177,7 @@ func TestAllCancellationHoldsEverywhereThenPlacesInItsOrder(t *testing.T) {
 	}
 }
 
-func TestAJobThatStartsMeanwhileIsLeftAloneAndNamed(t *testing.T) {
+func TestAJobThatStartsDuringARoundIsReported(t *testing.T) {
 	full, idle := queueOf("full", 3, 0), queueOf("idle", 0, 0)
 	connected(full, idle)
 	g := newGrid(t, nil, full.start(t), idle.start(t))

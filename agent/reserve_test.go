@@ -76,7 +76,7 @@ func noRoom(completion int64) *droverv1.ErrorDetail {
 	}
 }
 
-func TestReservationsAreOfferedWhereTheyCanBeginFirst(t *testing.T) {
+func TestOfferReservationRanksOffersByStart(t *testing.T) {
 	now := time.Now()
 	g := newGrid(t, func(c *Config) { c.Patience = 500 * time.Millisecond },
 		reserving(t, "late", fakeReserve{start: now.Add(time.Hour)}), reserving(t, "b", fakeReserve{start: now}), reserving(t, "a", fakeReserve{start: now}),
@@ -102,7 +102,7 @@ func TestReservationsAreOfferedWhereTheyCanBeginFirst(t *testing.T) {
 }
 
 // Whoever asks again after an answer that was lost must not be booked twice.
-func TestASiteThatHasTheBookingIsTheOnlyOneOffered(t *testing.T) {
+func TestASiteThatHasTheBookingIsTheOnlyOffer(t *testing.T) {
 	now := time.Now()
 	g := newGrid(t, quick, reserving(t, "a", fakeReserve{start: now}), reserving(t, "has", fakeReserve{start: now.Add(time.Hour), booked: true}))
 	res, err := g.client.OfferReservation(context.Background(), &droverv1.AgentServiceOfferReservationRequest{})
@@ -111,7 +111,7 @@ func TestASiteThatHasTheBookingIsTheOnlyOneOffered(t *testing.T) {
 	}
 }
 
-func TestABookingThatNobodyTakesIsToldWhatComesNearest(t *testing.T) {
+func TestARefusedBookingHasTheNearestOffer(t *testing.T) {
 	none := &droverv1.ErrorDetail{Reason: "no-reservations", Message: "Slurm"}
 	for _, c := range []struct {
 		reason  string
@@ -135,7 +135,7 @@ func TestABookingThatNobodyTakesIsToldWhatComesNearest(t *testing.T) {
 	}
 }
 
-func TestReservationsOfAllSitesAreListedAndCancelledWhereTheyAre(t *testing.T) {
+func TestReservationsAreListedAndCancelledAtAllSites(t *testing.T) {
 	at := func(id string) fakeReserve { return fakeReserve{list: []*droverv1.Reservation{{Id: id}}} }
 	gone := reserving(t, "gone", at("z"))
 	g := newGrid(t, quick, reserving(t, "a", at("x")), reserving(t, "b", at("y")), gone)
@@ -187,7 +187,7 @@ func refuses(reason string, completion int64) func(context.Context, *droverv1.Es
 	return answers(&droverv1.Quote{Refusal: d})
 }
 
-func TestADeadlineThatNobodyKeepsIsAnsweredWithTheEarliestPromise(t *testing.T) {
+func TestARefusedAgreementHasTheEarliestPromise(t *testing.T) {
 	site := func(name string, e func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error)) *fakeServer {
 		return (&fakeServer{name: name, services: []string{"lu"}, estimate: e}).start(t)
 	}

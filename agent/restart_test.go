@@ -54,7 +54,7 @@ func runAgent(t *testing.T, name, listen, bind string, seeds ...string) *running
 	return r
 }
 
-func TestAnAgentStartedAnewKnowsTheGridAndItsJobsAgain(t *testing.T) {
+func TestARestartedAgentLearnsTheGridAndItsJobsAgain(t *testing.T) {
 	for name, seeds := range map[string]func(living string) []string{
 		"without seeds":      func(string) []string { return nil },
 		"with a living seed": func(living string) []string { return []string{living} },

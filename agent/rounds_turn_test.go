@@ -18,8 +18,8 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// TestRoundsComeWithThePeriodAtTheAgentOfTheLeastName runs in virtual time.
-func TestRoundsComeWithThePeriodAtTheAgentOfTheLeastName(t *testing.T) {
+// TestTheAgentWithTheFirstNameRunsPeriodicRounds runs in virtual time.
+func TestTheAgentWithTheFirstNameRunsPeriodicRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		group := &fakeGroup{changed: make(chan struct{}, 2)} // nobody receives
 		log := newJournal()
@@ -69,7 +69,7 @@ func TestRoundsComeWithThePeriodAtTheAgentOfTheLeastName(t *testing.T) {
 	})
 }
 
-func TestRoundsThatAreTurnedOffAreNotMade(t *testing.T) {
+func TestDisabledRoundsDoNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := Default()
 		cfg.Reallocation.Period = "off"
@@ -78,7 +78,7 @@ func TestRoundsThatAreTurnedOffAreNotMade(t *testing.T) {
 	})
 }
 
-func TestOneRoundOfAnAgentWaitsForAnother(t *testing.T) {
+func TestRoundsOfOneAgentRunOneAtATime(t *testing.T) {
 	full, idle := queueOf("full", 3, 0), queueOf("idle", 0, 0)
 	connected(full, idle)
 	g := newGrid(t, nil, full.start(t), idle.start(t))
@@ -114,9 +114,9 @@ func TestOneRoundOfAnAgentWaitsForAnother(t *testing.T) {
 	}
 }
 
-// TestAJobPutBackTooOftenKeepsItsPlace: the site has its two jobs in another order
+// TestAJobDelayedTooOftenKeepsItsSlot: the site has its two jobs in another order
 // than that of their submission, and keeps it whatever it is told.
-func TestAJobPutBackTooOftenKeepsItsPlace(t *testing.T) {
+func TestAJobDelayedTooOftenKeepsItsSlot(t *testing.T) {
 	lyon := queueOf("lyon", 2, 0)
 	slices.Reverse(lyon.jobs)
 	g := newGrid(t, quick, lyon.start(t))
@@ -134,7 +134,7 @@ func TestAJobPutBackTooOftenKeepsItsPlace(t *testing.T) {
 	}
 }
 
-func TestASiteHearsOfALongRoundThoughThereIsNothingToAskIt(t *testing.T) {
+func TestALongRoundRenewsDraftsThatItDoesNotAsk(t *testing.T) {
 	a, b := queueOf("a", 1, 0), queueOf("b", 0, 0)
 	g := newGrid(t, nil, a.start(t), b.start(t))
 	sites, peers := g.agent.known()
@@ -161,7 +161,7 @@ func TestASiteHearsOfALongRoundThoughThereIsNothingToAskIt(t *testing.T) {
 	}
 }
 
-func TestWhatRoundsRememberIsForgottenWithTheJobs(t *testing.T) {
+func TestRememberRoundForgetsJobsThatNoLongerWait(t *testing.T) {
 	a := newAgent(Default(), newJournal().logger(), &fakeGroup{})
 	a.jobs.Begin("lyon")
 	a.jobs.Put(0, "lyon", mapping.Digest{ID: "moving", State: mapping.Moving})
@@ -181,7 +181,7 @@ func TestWhatRoundsRememberIsForgottenWithTheJobs(t *testing.T) {
 	}
 }
 
-func TestARoundIsToldOfIfSomethingWaits(t *testing.T) {
+func TestARoundIsLoggedIfJobsWait(t *testing.T) {
 	for jobs, want := range []int{0, 1} {
 		g := newGrid(t, nil, queueOf("a", jobs, 0).start(t))
 		g.reallocate(t, &droverv1.ReallocateRequest{})

@@ -107,7 +107,7 @@ func TestJobsOfASilentSiteAreListedAsUnknownPageByPage(t *testing.T) {
 	}
 }
 
-func TestASiteThatIsBackInTheMiddleOfAListGoesOnWhereItWas(t *testing.T) {
+func TestAListFromMemoryContinuesFromMemory(t *testing.T) {
 	lyon := &fakeServer{name: "lyon"}
 	for i := range 4 {
 		lyon.jobs = append(lyon.jobs, waiting("lyon", fmt.Sprintf("j%d", i)))
@@ -138,7 +138,7 @@ func TestASiteThatIsBackInTheMiddleOfAListGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-func TestAJobOfASilentSiteIsUnknownAndNotLost(t *testing.T) {
+func TestAJobOfASilentSiteIsUnknownNotLost(t *testing.T) {
 	gone, incoming := droverv1.JobState_JOB_STATE_GONE, droverv1.JobState_JOB_STATE_INCOMING
 	running, moving := droverv1.JobState_JOB_STATE_RUNNING, droverv1.JobState_JOB_STATE_MOVING
 	wait := droverv1.JobState_JOB_STATE_WAITING
@@ -198,7 +198,7 @@ func TestAJobOfASilentSiteIsUnknownAndNotLost(t *testing.T) {
 	}
 }
 
-func TestWhatWasMissedDuringABreakIsToldAgain(t *testing.T) {
+func TestAWatchCatchesUpAfterABreak(t *testing.T) {
 	lyon := (&fakeServer{name: "lyon", jobs: []*droverv1.Job{waiting("lyon", "a"), waiting("lyon", "b")}}).start(t)
 	g := newGrid(t, quick, lyon)
 	g.knows(t, "lyon", "b", droverv1.JobState_JOB_STATE_WAITING)
@@ -211,7 +211,7 @@ func TestWhatWasMissedDuringABreakIsToldAgain(t *testing.T) {
 	g.until(t, "a has ended", func() bool { return g.agent.jobs.Active("lyon") == 1 })
 }
 
-func TestLateNewsOfAnEarlierLifeIsIgnored(t *testing.T) {
+func TestLateNewsOfAnEarlierInstanceAreIgnored(t *testing.T) {
 	g := newGrid(t, quick, (&fakeServer{name: "lyon", life: fakeLife{silent: true}}).start(t))
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -238,7 +238,7 @@ func TestASiteThatLeftJobsBehindStaysInTheLists(t *testing.T) {
 	}
 }
 
-func TestAMemoryThatIsFullSaysSo(t *testing.T) {
+func TestAFullMemoryIsLogged(t *testing.T) {
 	lyon := (&fakeServer{name: "lyon", jobs: jobs("lyon", 3)}).start(t)
 	for _, j := range lyon.jobs {
 		j.State = droverv1.JobState_JOB_STATE_WAITING
@@ -247,7 +247,7 @@ func TestAMemoryThatIsFullSaysSo(t *testing.T) {
 	g.log.await(t, "memory for jobs is full: site=lyon forgotten=1 limit=2", 1)
 }
 
-func TestAHostThatAcceptsAndSaysNothingCostsOnePatience(t *testing.T) {
+func TestASilentHostCostsOnePatience(t *testing.T) {
 	lyon := (&fakeServer{name: "lyon", services: lists("lu"), jobs: []*droverv1.Job{in(droverv1.JobState_JOB_STATE_RUNNING, 0, waiting("lyon", "a"))}}).start(t)
 	hung := listen(t) // connections are accepted by the kernel, and nobody reads
 	t.Cleanup(func() { _ = hung.Close() })

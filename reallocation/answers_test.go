@@ -15,10 +15,10 @@ type known struct {
 	bound   bool
 }
 
-// TestVersionsBeginAnewWithoutAnswersChanging against versions without end: changes
+// TestRenumberKeepsTheAnswers against versions without end: changes
 // by the thousand, between them answers, a row that bounds another, and one that goes
 // and leaves its room to the next.
-func TestVersionsBeginAnewWithoutAnswersChanging(t *testing.T) {
+func TestRenumberKeepsTheAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const jobs = 3
 		a := newAnswers(1, make([]Job, jobs))
@@ -97,7 +97,7 @@ func TestVersionsBeginAnewWithoutAnswersChanging(t *testing.T) {
 	})
 }
 
-func TestAnECTIsReadBackUnlessItIsBeyond142Years(t *testing.T) {
+func TestCodeRoundTripsUpTo142Years(t *testing.T) {
 	for d, want := range map[batch.Duration]batch.Duration{
 		-1: 0, 0: 0, 1: 1, never - 3: never - 3, never - 1: batch.Forever, batch.Forever: batch.Forever,
 	} {

@@ -10,7 +10,7 @@ import (
 
 // Site 0, of 4 processors, drains. At it wait job 0, which is too wide for site 1, and
 // then job 1, which is not; job 2 waits at site 1.
-func TestAJobThatNobodyTakesGoesBackWhereItWas(t *testing.T) {
+func TestAJobThatNoSiteTakesReturnsToItsSlot(t *testing.T) {
 	for h := reallocation.MCT; h <= reallocation.MaxRelGain; h++ {
 		g := newGrid(t, 4, 2)
 		g.submit(0, rigid(4, 100)[0], nil)
@@ -31,7 +31,7 @@ func TestAJobThatNobodyTakesGoesBackWhereItWas(t *testing.T) {
 	}
 }
 
-func TestARoundGoesOnAfterAllHaveGoneBack(t *testing.T) {
+func TestARoundContinuesAfterAllJobsReturned(t *testing.T) {
 	g := newGrid(t, 2, 2)
 	for s := range g.sites {
 		g.submit(s, rigid(2, 100)[0], nil)

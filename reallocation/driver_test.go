@@ -9,11 +9,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
-// TestARoundGoesOnWhateverItsDriverCannotDo: sites that do not answer, jobs that
+// TestARoundContinuesAfterFailuresOfTheDriver: sites that do not answer, jobs that
 // cannot be held, moves and puts that fail, a driver that breaks off. Each job is
 // picked once at most, and only one that is held is put, and only where it has been
 // told that it can be; it goes back if it can be nowhere.
-func TestARoundGoesOnWhateverItsDriverCannotDo(t *testing.T) {
+func TestARoundContinuesAfterFailuresOfTheDriver(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		sites := rapid.IntRange(1, 4).Draw(rt, "sites")
 		var jobs []reallocation.Job

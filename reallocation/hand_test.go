@@ -94,7 +94,7 @@ func TestTheTwoLastJobsOfFigure3GoToTheOtherCluster(t *testing.T) {
 // local user's move up, the one behind job 2 when that has been looked at; what this
 // leaves is found when job 3 has gone, which begins long after. Then job 2 is
 // completed by 250, sooner than where it could go: it stays.
-func TestAJobMovesUpToWhereAnotherHasLongBeenGone(t *testing.T) {
+func TestAJobMovesUpIntoAnOldGap(t *testing.T) {
 	g := newGrid(t, 4, 2, 4)
 	g.submit(0, rigid(4, 100)[0], nil)
 	g.submit(1, rigid(2, 40)[0], nil)
@@ -113,7 +113,7 @@ func TestAJobMovesUpToWhereAnotherHasLongBeenGone(t *testing.T) {
 	}
 }
 
-func TestAMoveTakesTheThresholdOrWhatIsKnownOfTheTransfer(t *testing.T) {
+func TestAMoveNeedsTheThresholdUnlessTheTransferIsKnown(t *testing.T) {
 	known := func(d batch.Duration) reallocation.Transfer {
 		return func(int, int, int) (batch.Duration, bool) { return d, true }
 	}
@@ -148,7 +148,7 @@ func TestAMoveTakesTheThresholdOrWhatIsKnownOfTheTransfer(t *testing.T) {
 // Job 0 is long; in each round a short one has come that MinMin prefers. When it
 // has been put back three times it is held no more, and moves up while the others
 // are.
-func TestALongJobStarvesUnderMinMinWithoutTheGuardAlone(t *testing.T) {
+func TestALongJobStarvesUnderMinMinOnlyWithoutTheGuard(t *testing.T) {
 	for _, c := range []struct {
 		patience int
 		want     batch.Duration
@@ -168,7 +168,7 @@ func TestALongJobStarvesUnderMinMinWithoutTheGuardAlone(t *testing.T) {
 	}
 }
 
-func TestTheWindowComparesTheOldestAndTheRestComesInOrder(t *testing.T) {
+func TestTheWindowComparesTheOldestJobsAndTakesTheRestInOrder(t *testing.T) {
 	for window, want := range map[reallocation.Window]string{
 		1: "0=0 1=0 2=0", 2: "1=0 0=0 2=0", reallocation.All: "2=0 1=0 0=0",
 	} {
@@ -188,7 +188,7 @@ func TestTheWindowComparesTheOldestAndTheRestComesInOrder(t *testing.T) {
 
 // On the two processors that there are both take as long, though on one of them one
 // would take less: who was submitted first comes first, be it the lesser or not.
-func TestOfJobsThatAreAlikeAndAsGoodTheOlderComesFirst(t *testing.T) {
+func TestTheOlderOfTwoEqualJobsComesFirst(t *testing.T) {
 	menu := func(alone int64) []batch.Shape { return append(rigid(1, alone), rigid(2, 50)...) }
 	for _, h := range []reallocation.Heuristic{reallocation.MinMin, reallocation.MaxMin} {
 		for _, alone := range [][2]int64{{100, 110}, {110, 100}, {100, 100}} {
@@ -224,7 +224,7 @@ func TestARoundThatMovesNothingAsksEachSiteOnce(t *testing.T) {
 	}
 }
 
-func TestNamesAreReadAndWrongOnesListTheKnown(t *testing.T) {
+func TestParseNamesListsTheKnownNamesInErrors(t *testing.T) {
 	for h := reallocation.MCT; h <= reallocation.MaxRelGain; h++ {
 		if got, err := reallocation.ParseHeuristic(h.String()); err != nil || got != h {
 			t.Errorf("%v: %v, %v", h, got, err)

@@ -77,7 +77,7 @@ func (w waitFor) Write(line []byte) (int, error) {
 
 func count(n int) func([]Member) bool { return func(all []Member) bool { return len(all) == n } }
 
-func TestMembersLearnOfEachOtherThroughOneSeed(t *testing.T) {
+func TestMembersFindEachOtherThroughOneSeed(t *testing.T) {
 	a := join(t, Agent, "one")
 	lyon := join(t, Server, "lyon", a.Addr())
 	nancy := join(t, Server, "nancy", a.Addr())
@@ -93,14 +93,14 @@ func TestMembersLearnOfEachOtherThroughOneSeed(t *testing.T) {
 	}
 }
 
-func TestRolesHaveNamesOfTheirOwn(t *testing.T) {
+func TestMembersOfDifferentRolesCanShareAName(t *testing.T) {
 	a := join(t, Agent, "lyon")
 	s := join(t, Server, "lyon", a.Addr())
 	eventually(t, a, "the server", count(1))
 	eventually(t, s, "the agent", count(1))
 }
 
-func TestSeedMayStartLater(t *testing.T) {
+func TestASeedCanStartLater(t *testing.T) {
 	addr := freeport.Address(t)
 	first := joinAt(t, addr, Agent, "one")
 	if err := first.Close(); err != nil {
@@ -124,7 +124,7 @@ func TestSeedMayStartLater(t *testing.T) {
 	eventually(t, s, "the agent", count(1))
 }
 
-func TestOneThatLeavesIsForgottenAndOneThatDiesIsLost(t *testing.T) {
+func TestALeavingMemberIsForgottenAndADeadOneIsLost(t *testing.T) {
 	a := join(t, Agent, "one")
 	left := join(t, Server, "left", a.Addr())
 	dies := join(t, Server, "dies", a.Addr())
@@ -148,7 +148,7 @@ func TestOneThatLeavesIsForgottenAndOneThatDiesIsLost(t *testing.T) {
 	})
 }
 
-func TestSeedsAreAskedWhileSomebodyIsMissing(t *testing.T) {
+func TestSeedsAreTriedWhileAMemberIsLost(t *testing.T) {
 	a := join(t, Agent, "one")
 	asks := func(seed string) bool { return len(a.wanting(t.Context(), []string{seed})) > 0 }
 	if !asks(a.Addr()) {
@@ -165,7 +165,7 @@ func TestSeedsAreAskedWhileSomebodyIsMissing(t *testing.T) {
 	}
 }
 
-func TestASeedThatLeftAndIsStartedAnewIsFound(t *testing.T) {
+func TestARestartedSeedIsFound(t *testing.T) {
 	address := freeport.Address(t)
 	seed := joinAt(t, address, Agent, "seed")
 	lyon, nancy := join(t, Server, "lyon", address), join(t, Server, "nancy", address)
@@ -185,7 +185,7 @@ func TestASeedThatLeftAndIsStartedAnewIsFound(t *testing.T) {
 	eventually(t, again, "both servers", count(2))
 }
 
-func TestSeedsThatAreMembersAreNotAsked(t *testing.T) {
+func TestSeedsThatAreMembersAreNotTried(t *testing.T) {
 	seed := join(t, Agent, "seed")
 	_, port, err := net.SplitHostPort(seed.Addr())
 	if err != nil {
@@ -199,7 +199,7 @@ func TestSeedsThatAreMembersAreNotAsked(t *testing.T) {
 	}
 }
 
-func TestLateGoodbyeOfAnEarlierLifeIsIgnored(t *testing.T) {
+func TestALateGoodbyeOfAnEarlierInstanceIsIgnored(t *testing.T) {
 	g := &Group{changed: make(chan struct{}, 1), members: map[string]Member{
 		"server/lyon": {Name: "lyon", Role: Server, instance: 2, Lost: true},
 	}}
@@ -229,7 +229,7 @@ func TestJoinRefusesMetadataThatIsTooLong(t *testing.T) {
 	}
 }
 
-func TestMetaRoundTripAndLaterFieldsAreIgnored(t *testing.T) {
+func TestMetaRoundTripsAndIgnoresLaterFields(t *testing.T) {
 	want := meta{role: Server, api: 3, instance: 1 << 63, url: "http://x", capabilities: []string{"a", ""}}
 	b, err := want.encode()
 	if err != nil {

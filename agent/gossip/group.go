@@ -177,7 +177,7 @@ func (g *Group) sayGoodbye(ctx context.Context) {
 		sent.Go(func() {
 			to := memberlist.Node{Name: m.Role.String() + "/" + m.Name, Addr: at.Addr().AsSlice(), Port: at.Port()}
 			if err := g.list.SendReliable(&to, g.goodbye); err != nil {
-				g.log.Debug("no goodbye", "to", to.Name, "error", err)
+				g.log.Debug("goodbye failed", "to", to.Name, "error", err)
 			}
 		})
 	}
@@ -220,7 +220,7 @@ func (g *Group) put(n *memberlist.Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err != nil || n.Name != m.role.String()+"/"+name {
-		g.log.Warn("ignoring a member", "name", n.Name, "error", errMeta)
+		g.log.Warn("member ignored", "name", n.Name, "error", errMeta)
 		g.forget(n.Name)
 		return
 	}

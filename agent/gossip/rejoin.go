@@ -21,7 +21,7 @@ func (g *Group) keepJoined(ctx context.Context, seeds []string) {
 	for {
 		if len(wanted) > 0 {
 			if _, err := g.list.Join(wanted); err != nil {
-				g.log.Debug("no seed answers", "seeds", wanted, "error", err)
+				g.log.Debug("seeds do not answer", "seeds", wanted, "error", err)
 			}
 		}
 		select {

@@ -55,7 +55,7 @@ func (c *cluster) again(t *testing.T, seeds ...string) {
 	t.Logf("the grid knew the agent after %v", time.Since(began))
 }
 
-func TestAMemberStartedAnewWithAnEmptyMemoryIsTakenBack(t *testing.T) {
+func TestARestartedMemberWithoutSeedsIsTakenBack(t *testing.T) {
 	dead := join(t, Server, "dead")
 	deadAddress := dead.Addr()
 	if err := dead.Close(); err != nil {
@@ -88,7 +88,7 @@ func TestAMemberStartedAnewWithAnEmptyMemoryIsTakenBack(t *testing.T) {
 	}
 }
 
-func TestLostMembersAreSoughtInTurn(t *testing.T) {
+func TestLostMembersAreTriedInTurn(t *testing.T) {
 	g := &Group{members: map[string]Member{
 		"server/a": {Lost: true, address: "1"}, "server/b": {address: "2"}, "server/c": {Lost: true, address: "3"},
 	}}
@@ -106,7 +106,7 @@ func TestLostMembersAreSoughtInTurn(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfAnotherLifeHasTheMemberAskedAgain(t *testing.T) {
+func TestAnAnswerOfANewInstanceTriggersARejoin(t *testing.T) {
 	g := &Group{restarted: make(chan string, 1), members: map[string]Member{"server/lyon": {instance: 7}}}
 	for _, c := range []struct {
 		name    string

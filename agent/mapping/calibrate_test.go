@@ -45,7 +45,7 @@ func TestCandidatesAreCorrectedByTheRecordOfTheirSite(t *testing.T) {
 	}
 }
 
-func TestScalingKeepsWithinDurations(t *testing.T) {
+func TestScaleDoesNotOverflow(t *testing.T) {
 	for _, c := range []struct {
 		d     batch.Duration
 		share batch.Share

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestClaimsAreOrderedByEpochThenByWhoHasTheJobInAMove(t *testing.T) {
+func TestClaimsAreOrderedByEpochThenByStepOfTheMove(t *testing.T) {
 	// From the least to the greatest.
 	rising := []Claim{
 		{Site: "s", State: Waiting, Epoch: 1},
@@ -32,7 +32,7 @@ func TestClaimsAreOrderedByEpochThenByWhoHasTheJobInAMove(t *testing.T) {
 	}
 }
 
-func TestAJobIsWhereTheGreatestClaimSays(t *testing.T) {
+func TestLocateReturnsTheGreatestClaim(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		claims []Claim
@@ -66,7 +66,7 @@ func TestAJobIsWhereTheGreatestClaimSays(t *testing.T) {
 	}
 }
 
-func TestTheOrderInWhichClaimsComeDoesNotMatter(t *testing.T) {
+func TestLocateIgnoresTheOrderOfClaims(t *testing.T) {
 	claim := rapid.Custom(func(t *rapid.T) Claim {
 		return Claim{
 			State: State(rapid.IntRange(0, int(Incoming)).Draw(t, "state")),

@@ -52,7 +52,7 @@ func (d *drainTest) next(want string) {
 
 func (d *drainTest) wait(pause batch.Duration) { d.now = d.now.Add(pause) }
 
-func TestWaitingJobsLeaveFirstComeFirstAFewAtATime(t *testing.T) {
+func TestDrainMovesWaitingJobsInOrderAFewAtATime(t *testing.T) {
 	d := newDrainTest(t, "a b c d e")
 	d.tell("b", Running, 0)
 	d.tell("d", Held, 0)
@@ -77,7 +77,7 @@ func TestWaitingJobsLeaveFirstComeFirstAFewAtATime(t *testing.T) {
 	d.next("")
 }
 
-func TestMovesOfOthersCount(t *testing.T) {
+func TestDrainCountsMovesOfOtherAgents(t *testing.T) {
 	d := newDrainTest(t, "a b c")
 	d.tell("b", Moving, 1)
 	d.next("a")
@@ -86,7 +86,7 @@ func TestMovesOfOthersCount(t *testing.T) {
 	d.next("")
 }
 
-func TestAJobWhoseMoveWasAbortedPausesLongerFromTimeToTime(t *testing.T) {
+func TestPausesGrowWithEachAbortedMove(t *testing.T) {
 	d := newDrainTest(t, "a")
 	for i, pause := range []batch.Duration{10 * s, 20 * s, 40 * s, 40 * s} {
 		d.next("a")
@@ -101,7 +101,7 @@ func TestAJobWhoseMoveWasAbortedPausesLongerFromTimeToTime(t *testing.T) {
 	}
 }
 
-func TestAnAbortIsSeenThoughTheMoveWasNot(t *testing.T) {
+func TestDrainSeesAnAbortWithoutTheMove(t *testing.T) {
 	d := newDrainTest(t, "a")
 	d.next("a")
 	d.tell("a", Waiting, 1) // told before the order's reply came
@@ -111,7 +111,7 @@ func TestAnAbortIsSeenThoughTheMoveWasNot(t *testing.T) {
 	d.next("a")
 }
 
-func TestAnOrderThatTheSiteNeverTellsOfIsRepeated(t *testing.T) {
+func TestAnOrderThatTheSiteNeverReportsIsRepeated(t *testing.T) {
 	d := newDrainTest(t, "a")
 	d.next("a")
 	d.done(Ordered, "a")
@@ -121,7 +121,7 @@ func TestAnOrderThatTheSiteNeverTellsOfIsRepeated(t *testing.T) {
 	d.next("a")
 }
 
-func TestFailuresPauseAJobAndRefusalsForGoodTheLongest(t *testing.T) {
+func TestPermanentRefusalsPauseAJobTheLongest(t *testing.T) {
 	d := newDrainTest(t, "a b c")
 	d.next("a b")
 	d.done(NoSite, "a")
@@ -142,7 +142,7 @@ func TestFailuresPauseAJobAndRefusalsForGoodTheLongest(t *testing.T) {
 	d.next("b c")
 }
 
-func TestAServiceThatFindsNoPlaceIsNotAskedForJobByJob(t *testing.T) {
+func TestAServiceWithoutASiteIsNotTriedJobByJob(t *testing.T) {
 	d := newDrainTest(t, "a b c d e f")
 	d.jobs.Put(0, "lyon", Digest{ID: "z", State: Waiting, Submitted: 99, Service: "other"})
 	d.next("a b")
@@ -158,7 +158,7 @@ func TestAServiceThatFindsNoPlaceIsNotAskedForJobByJob(t *testing.T) {
 	d.next("c d")
 }
 
-func TestASiteThatTakesJobsAgainIsForgotten(t *testing.T) {
+func TestStopForgetsASite(t *testing.T) {
 	d := newDrainTest(t, "a")
 	d.next("a")
 	d.drain.Stop("lyon")
@@ -166,7 +166,7 @@ func TestASiteThatTakesJobsAgainIsForgotten(t *testing.T) {
 	d.next("a")
 }
 
-func TestEveryJobLeavesAndNeverMoreThanAFewAtOnce(t *testing.T) {
+func TestEveryJobLeavesAndAtMostAFewAtOnce(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		d := newDrainTest(t, "a b c d e f g")
 		other := NewDrain(d.drain.limits) // of another agent, which sees the same

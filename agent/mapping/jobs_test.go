@@ -26,7 +26,7 @@ func listed(j *Jobs, site string, at Cursor, n int) (ids []string, last Cursor) 
 	return ids, last
 }
 
-func TestJobsAreRememberedInTheOrderOfTheirSubmissionUntilTheyEnd(t *testing.T) {
+func TestJobsAreRememberedInOrderUntilTheyEnd(t *testing.T) {
 	j := NewJobs(roomy)
 	j.Begin("lyon")
 	j.Begin("nancy")
@@ -57,7 +57,7 @@ func TestJobsAreRememberedInTheOrderOfTheirSubmissionUntilTheyEnd(t *testing.T) 
 	}
 }
 
-func TestWhatIsNotToldAgainAfterABreakHasEnded(t *testing.T) {
+func TestJobsThatAreNotReportedAgainHaveEnded(t *testing.T) {
 	j := NewJobs(roomy)
 	j.Begin("lyon")
 	for _, id := range []string{"a", "b", "c"} {

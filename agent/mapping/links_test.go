@@ -6,7 +6,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-func TestHowLongInputTravelsIsKnownWhereSomebodyHasSaidHowFast(t *testing.T) {
+func TestATransferTimeIsKnownIfTheLinkIsConfigured(t *testing.T) {
 	slow := Link{Bandwidth: 10}
 	pair := Links{Pairs: map[Pair]Link{{From: "a", To: "b"}: {}}}
 	for name, c := range map[string]struct {
@@ -28,7 +28,7 @@ func TestHowLongInputTravelsIsKnownWhereSomebodyHasSaidHowFast(t *testing.T) {
 	}
 }
 
-func TestAJobWaitsWhereverItHasNotStarted(t *testing.T) {
+func TestWaitsReportsJobsThatHaveNotStarted(t *testing.T) {
 	j := NewJobs(JobsLimits{Active: 10, Gone: 10, GoneFor: batch.Hour})
 	j.Begin("a")
 	j.Begin("b")

@@ -21,7 +21,7 @@ func names(cs []Candidate) []string {
 	return out
 }
 
-func TestEarliestCompletionWinsThoughItWaitsLonger(t *testing.T) {
+func TestTheEarliestCompletionWinsDespiteALongerWait(t *testing.T) {
 	var d Decision
 	Choose(0, []Answer{
 		{Site: "slow", Wait: 1 * s, Run: 100 * s, Width: 4},
@@ -52,7 +52,7 @@ func TestTransferAndQueueOverlap(t *testing.T) {
 	}
 }
 
-func TestWaitsAgeWithTheirState(t *testing.T) {
+func TestWaitsShrinkWithTheAgeOfTheirState(t *testing.T) {
 	now := batch.Time(100 * s)
 	var d Decision
 	Choose(now, []Answer{
@@ -71,7 +71,7 @@ func TestWaitsAgeWithTheirState(t *testing.T) {
 	}
 }
 
-func TestEqualCompletionsGoByName(t *testing.T) {
+func TestEqualCompletionsAreOrderedByName(t *testing.T) {
 	var d Decision
 	Choose(0, []Answer{{Site: "b", Run: s}, {Site: "c", Wait: s}, {Site: "a", Run: s}}, &d)
 	if diff := cmp.Diff([]string{"a", "b", "c"}, names(d.Candidates)); diff != "" {
@@ -79,7 +79,7 @@ func TestEqualCompletionsGoByName(t *testing.T) {
 	}
 }
 
-func TestMissingOnesAreRecordedByNameAndNeverChosen(t *testing.T) {
+func TestMissingSitesAreRecordedByNameAndNeverChosen(t *testing.T) {
 	var d Decision
 	Choose(0, []Answer{
 		{Site: "z", Missing: Timeout},
@@ -164,7 +164,7 @@ func TestTransfer(t *testing.T) {
 	}
 }
 
-func TestViewKnowsWhoOffersWhat(t *testing.T) {
+func TestViewReturnsTheCandidatesOfAService(t *testing.T) {
 	var v View
 	v.Put(Site{Name: "nancy", Services: []string{"lu", "sleep"}})
 	v.Put(Site{Name: "lyon", Services: []string{"sleep", "lu"}})

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestEachMoveIsListedOnceAsWhoKnowsMostTellsIt(t *testing.T) {
+func TestMergeMovesKeepsTheBestReportOfEachMove(t *testing.T) {
 	told := []Told{
 		// The target knows the gain, its clock is ahead.
 		{Teller: "s", From: "s", Job: "a", Epoch: 1, Ordered: 10, Settled: true},

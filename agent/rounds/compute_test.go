@@ -121,9 +121,9 @@ func drawRound(t *rapid.T) (rounds.Input, *toy) {
 	return in, g
 }
 
-// TestARoundOnDraftsChoosesWhatOneThatHoldsAndMovesWould, though that one is not told
+// TestComputeOnDraftsChoosesLikeARealRound, though that one is not told
 // which jobs are alike, and leaves the plans alone.
-func TestARoundOnDraftsChoosesWhatOneThatHoldsAndMovesWould(t *testing.T) {
+func TestComputeOnDraftsChoosesLikeARealRound(t *testing.T) {
 	moves := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		in, g := drawRound(rt)
@@ -163,9 +163,9 @@ func TestARoundOnDraftsChoosesWhatOneThatHoldsAndMovesWould(t *testing.T) {
 	}
 }
 
-// TestASiteThatIsLostOnTheWayKeepsItsJobs, gets no others, and is not called
+// TestASiteLostDuringARoundKeepsItsJobs, gets no others, and is not called
 // again.
-func TestASiteThatIsLostOnTheWayKeepsItsJobs(t *testing.T) {
+func TestASiteLostDuringARoundKeepsItsJobs(t *testing.T) {
 	lost := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		in, g := drawRound(rt)
@@ -221,9 +221,9 @@ func checkRecord(t *rapid.T, got *rounds.Result) {
 	}
 }
 
-// TestWhatADraftDoesNotTakeIsNotChosen, though that is found out with the next
+// TestARefusedEditDropsTheChoice, though that is found out with the next
 // questions.
-func TestWhatADraftDoesNotTakeIsNotChosen(t *testing.T) {
+func TestARefusedEditDropsTheChoice(t *testing.T) {
 	failed := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		in, g := drawRound(rt)
@@ -253,7 +253,7 @@ func TestWhatADraftDoesNotTakeIsNotChosen(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfTheWrongLengthIsNone(t *testing.T) {
+func TestAnAnswerOfTheWrongLengthLosesTheSite(t *testing.T) {
 	g := &toy{queues: [][]int{{0}, nil}, lengths: [][]batch.Duration{{second, second}}, from: make([]batch.Duration, 1)}
 	in := rounds.Input{Config: reallocation.Default, Sites: 2, Jobs: []rounds.Job{{Site: 0, Shape: batch.Shape{Width: 1}}}}
 	got := rounds.Compute(in, forgetful{newToyDrafts(g)})
@@ -275,7 +275,7 @@ func (d forgetful) Call(calls []*rounds.Call) {
 }
 
 // Site 0 drains: job 0 could be nowhere else, job 1 could.
-func TestAJobThatNobodyTakesHasNoChoiceAndDoesNotCountAsFailed(t *testing.T) {
+func TestAJobThatNoSiteTakesHasNoChoiceAndDoesNotCountAsFailed(t *testing.T) {
 	g := &toy{
 		queues: [][]int{{0, 1}, nil}, lengths: [][]batch.Duration{{0, 0}, {0, 5 * second}}, from: make([]batch.Duration, 2),
 	}

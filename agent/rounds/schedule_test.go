@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-func TestTheAgentOfTheLeastNameRunsTheRounds(t *testing.T) {
+func TestLeadsIsTrueForTheFirstName(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		living []string
@@ -24,7 +24,7 @@ func TestTheAgentOfTheLeastNameRunsTheRounds(t *testing.T) {
 	}
 }
 
-func TestRoundsKeepTheBeat(t *testing.T) {
+func TestNextReturnsTheTimeToAMultipleOfThePeriod(t *testing.T) {
 	for _, c := range []struct {
 		now          batch.Time
 		period, want batch.Duration
@@ -42,7 +42,7 @@ func TestRoundsKeepTheBeat(t *testing.T) {
 	}
 }
 
-func TestTheMemoryKeepsOnlyJobsThatWait(t *testing.T) {
+func TestSiftForgetsJobsThatNoLongerWait(t *testing.T) {
 	m := rounds.NewMemory()
 	m.Keep("a", 2)
 	m.Keep("b", 1)

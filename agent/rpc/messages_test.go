@@ -7,7 +7,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func TestAnArrayThatIsNotThereYetIsAsLargeAsItsDimensionsSay(t *testing.T) {
+func TestAnArrayWithoutContentHasTheSizeOfItsDimensions(t *testing.T) {
 	const float64s, bytes = droverv1.ElementType_ELEMENT_TYPE_FLOAT64, droverv1.ElementType_ELEMENT_TYPE_UINT8
 	for name, c := range map[string]struct {
 		array *droverv1.Array

@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// LargestAnswer bounds what a caller reads of one message, in bytes. Lists and
-	// plans are larger than requests.
+	// LargestAnswer bounds the messages that a caller reads, in bytes. Lists and plans are
+	// larger than requests.
 	LargestAnswer = 4 * LargestMessage
 
-	pingAfter   = 10 * time.Second // of silence on a connection
+	pingAfter   = 10 * time.Second // without traffic on a connection
 	pingTimeout = 5 * time.Second
 	fileBuffer  = 256 << 10
 )
 
 // CallerConfig configures a Caller.
 type CallerConfig struct {
-	// DialTimeout bounds how long a connection takes to be made.
+	// DialTimeout bounds a connection attempt.
 	DialTimeout time.Duration
 	// Dial replaces TCP, for a unix socket. May be nil.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -29,9 +29,9 @@ type CallerConfig struct {
 	Transport http.RoundTripper
 }
 
-// Caller is the calling side of a process: every Connect client and every plain
-// HTTP request goes through one, so that what all calls need (limits,
-// interceptors, credentials) is added here once. Calls may overlap.
+// Caller is the calling side of a process: all Connect clients and plain HTTP requests go
+// through one. Limits, interceptors and credentials for all calls are added here. Calls
+// may overlap.
 type Caller struct {
 	calls *http.Client
 	files *http.Client
@@ -56,10 +56,10 @@ func NewCaller(cfg CallerConfig) *Caller {
 		own: true,
 		calls: &http.Client{Transport: &http.Transport{
 			Protocols: &protocols, DialContext: dial,
-			// Pings end a connection to a host that is gone.
+			// Pings detect a dead host.
 			HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 		}},
-		// HTTP/1.1 moves files with the least work.
+		// HTTP/1.1 costs the least CPU time for files.
 		files: &http.Client{
 			Transport: &http.Transport{
 				DialContext: dial, DisableCompression: true, ExpectContinueTimeout: cfg.DialTimeout,
@@ -82,7 +82,7 @@ func Client[C any](c *Caller, newClient func(connect.HTTPClient, string, ...conn
 // Files returns the client for files over plain HTTP. It does not follow redirects.
 func (c *Caller) Files() *http.Client { return c.files }
 
-// Close closes idle connections. A replaced transport is left alone.
+// Close closes idle connections, except those of a replaced transport.
 func (c *Caller) Close() {
 	if !c.own {
 		return

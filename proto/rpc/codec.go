@@ -21,9 +21,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// codec reads the requests of a face. Connect gives what a codec refuses no detail
-// and no interceptor sees it, so this codec refuses nothing: it leaves why a message
-// cannot be read in the message, where readable finds it.
+// codec decodes requests. Connect reports the error of a codec without a detail and past
+// all interceptors. So this codec never fails: it stores the problem of an invalid message
+// in the message, where readable finds it.
 type codec struct {
 	name      string
 	marshal   func(b []byte, m proto.Message) ([]byte, error)
@@ -31,12 +31,11 @@ type codec struct {
 	problem   func(b []byte, m proto.Message, err error) *problem.Problem
 }
 
-// unread is the field number, which no message of ours has, under which a message
-// that could not be read says why.
+// unread is the field number of the stored problem. No message of Drover uses it.
 const unread = protowire.MaxValidNumber
 
-// codecs are those of a face. A field that is not known is an error in JSON, which
-// people write; the binary form skips it, as newer programs may know more.
+// codecs returns the codecs of a server. An unknown field is an error in JSON, which
+// people write. The binary codec ignores it, because newer programs may send more.
 func codecs() []connect.HandlerOption {
 	var all []connect.HandlerOption
 	for _, name := range []string{"json", "json; charset=utf-8"} {
@@ -53,19 +52,19 @@ func codecs() []connect.HandlerOption {
 		unmarshal: proto.Unmarshal,
 		problem: func([]byte, proto.Message, error) *problem.Problem {
 			return &problem.Problem{
-				Reason: problem.BadValue, Accepted: "a message of drover.v1", Message: "the message cannot be read: it is damaged, or another one",
+				Reason: problem.BadValue, Accepted: "a message of drover.v1", Message: "the message cannot be read: it is damaged, or of another type",
 			}
 		},
 	}), connect.WithInterceptors(readable{}))
 }
 
-// Name is connect.Codec's.
+// Name implements connect.Codec.
 func (c *codec) Name() string { return c.name }
 
-// Marshal is connect.Codec's.
+// Marshal implements connect.Codec.
 func (c *codec) Marshal(message any) ([]byte, error) { return c.MarshalAppend(nil, message) }
 
-// MarshalAppend is what connect calls when it has a buffer.
+// MarshalAppend is Marshal into a buffer of Connect.
 func (c *codec) MarshalAppend(b []byte, message any) ([]byte, error) {
 	m, ok := message.(proto.Message)
 	if !ok {
@@ -74,21 +73,21 @@ func (c *codec) MarshalAppend(b []byte, message any) ([]byte, error) {
 	return c.marshal(b, m)
 }
 
-// Unmarshal is connect.Codec's.
+// Unmarshal implements connect.Codec.
 func (c *codec) Unmarshal(b []byte, message any) error {
 	m, ok := message.(proto.Message)
 	if !ok {
 		return errors.New("no message is expected")
 	}
 	if len(b) == 0 && strings.HasPrefix(c.name, "json") {
-		b = []byte("{}") // Connect's own codec refuses it; nothing says nothing
+		b = []byte("{}") // an empty body is an empty message
 	}
 	err := c.unmarshal(b, m)
 	if err == nil {
 		return nil
 	}
 	why, failed := proto.Marshal(DetailOf(c.problem(b, m, err)))
-	if failed != nil { // a text that is not UTF-8
+	if failed != nil { // cannot happen: DetailOf returns valid UTF-8
 		return errors.New("the message cannot be read")
 	}
 	proto.Reset(m)
@@ -96,10 +95,10 @@ func (c *codec) Unmarshal(b []byte, message any) error {
 	return nil
 }
 
-// readable refuses messages that could not be read.
+// readable returns the problems of messages that could not be decoded.
 type readable struct{}
 
-// WrapUnary is connect.Interceptor's.
+// WrapUnary implements connect.Interceptor.
 func (readable) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
 		if err := reread(req.Any()); err != nil {
@@ -109,12 +108,12 @@ func (readable) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	}
 }
 
-// WrapStreamingClient is connect.Interceptor's; a face has no clients in it.
+// WrapStreamingClient implements connect.Interceptor. Serve makes no clients.
 func (readable) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return next
 }
 
-// WrapStreamingHandler is connect.Interceptor's.
+// WrapStreamingHandler implements connect.Interceptor.
 func (readable) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
 		return next(ctx, readableConn{conn})
@@ -123,7 +122,7 @@ func (readable) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.
 
 type readableConn struct{ connect.StreamingHandlerConn }
 
-// Receive is connect.StreamingHandlerConn's.
+// Receive implements connect.StreamingHandlerConn.
 func (c readableConn) Receive(message any) error {
 	if err := c.StreamingHandlerConn.Receive(message); err != nil {
 		return err
@@ -131,7 +130,7 @@ func (c readableConn) Receive(message any) error {
 	return reread(message)
 }
 
-// reread returns why a message could not be read.
+// reread returns the problem stored in a message, nil for none.
 func reread(message any) error {
 	m, ok := message.(proto.Message)
 	if !ok {
@@ -144,21 +143,21 @@ func reread(message any) error {
 	why, n := protowire.ConsumeBytes(m.ProtoReflect().GetUnknown()[n:])
 	var detail droverv1.ErrorDetail
 	if n < 0 || proto.Unmarshal(why, &detail) != nil {
-		return nil //nolint:nilerr // it is no note of ours
+		return nil //nolint:nilerr // an unknown field, not a stored problem
 	}
 	p := ProblemOf(&detail)
 	return WithDetail(p, p)
 }
 
-// place is what protojson says of where it stopped, and what it was about.
-var place = regexp.MustCompile(`^proto:.\(line (\d+):(\d+)\):.(.*)$`)
+// location matches the line, column and text of an error of protojson.
+var location = regexp.MustCompile(`^proto:.\(line (\d+):(\d+)\):.(.*)$`)
 
-// misread says what is wrong with a message in JSON.
+// misread returns the problem of an invalid JSON message.
 func misread(b []byte, m proto.Message, err error) *problem.Problem {
 	p := &problem.Problem{Reason: problem.BadValue, Accepted: "JSON of the message's own fields"}
 	var value any
 	if json.Unmarshal(b, &value) == nil {
-		if field, known := stranger(value, m.ProtoReflect().Descriptor()); field != "" {
+		if field, known := unknownField(value, m.ProtoReflect().Descriptor()); field != "" {
 			p.Field, p.Accepted = field, "one of "+strings.Join(known, ", ")
 			p.Message = fmt.Sprintf("there is no field %.70q", field)
 			p.Hint = "see docs/http.md and the .proto files for the names"
@@ -166,15 +165,15 @@ func misread(b []byte, m proto.Message, err error) *problem.Problem {
 		}
 	}
 	p.Message = "the message cannot be read as JSON"
-	if where := place.FindStringSubmatch(err.Error()); where != nil {
+	if where := location.FindStringSubmatch(err.Error()); where != nil {
 		p.Message = fmt.Sprintf("line %s, column %s: %.200s", where[1], where[2], where[3])
 	}
 	return p
 }
 
-// stranger returns the path of the first field that a message does not have, and the
-// names of those that there are; "" when it knows all of them.
-func stranger(value any, d protoreflect.MessageDescriptor) (path string, known []string) {
+// unknownField returns the path of the first unknown field of a JSON object, and the known
+// names there; "" if all are known.
+func unknownField(value any, d protoreflect.MessageDescriptor) (path string, known []string) {
 	object, ok := value.(map[string]any)
 	if !ok || strings.HasPrefix(string(d.FullName()), "google.protobuf.") {
 		return "", nil
@@ -191,15 +190,15 @@ func stranger(value any, d protoreflect.MessageDescriptor) (path string, known [
 		if f == nil {
 			return name, known
 		}
-		if inner, names := strangerIn(object[name], f); inner != "" {
+		if inner, names := unknownFieldIn(object[name], f); inner != "" {
 			return name + inner, names
 		}
 	}
 	return "", nil
 }
 
-// strangerIn looks into the value of a field.
-func strangerIn(value any, f protoreflect.FieldDescriptor) (path string, known []string) {
+// unknownFieldIn is unknownField for the value of a field.
+func unknownFieldIn(value any, f protoreflect.FieldDescriptor) (path string, known []string) {
 	d := f.Message()
 	if f.IsMap() {
 		d = f.MapValue().Message()
@@ -210,17 +209,17 @@ func strangerIn(value any, f protoreflect.FieldDescriptor) (path string, known [
 	switch v := value.(type) {
 	case []any:
 		for i, e := range v {
-			if path, known := stranger(e, d); path != "" && f.IsList() {
+			if path, known := unknownField(e, d); path != "" && f.IsList() {
 				return "[" + strconv.Itoa(i) + "]." + path, known
 			}
 		}
 	case map[string]any:
 		if !f.IsMap() {
-			path, known = stranger(v, d)
+			path, known = unknownField(v, d)
 			break
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if path, known := stranger(v[key], d); path != "" {
+			if path, known := unknownField(v[key], d); path != "" {
 				return "." + key + "." + path, known
 			}
 		}

@@ -64,7 +64,7 @@ func detailIn(t *testing.T, body string) (code, reason, field, message string) {
 	return e.Code, e.Details[0].Debug.Reason, e.Details[0].Debug.Field, e.Details[0].Debug.Message
 }
 
-func TestAMessageThatCannotBeReadIsAProblemWithADetail(t *testing.T) {
+func TestAnInvalidMessageIsAProblemWithADetail(t *testing.T) {
 	post := faced(t)
 	for name, tc := range map[string]struct{ method, kind, body, field string }{
 		"a misspelt field":          {"GetJob", "application/json", `{"jobid": "x"}`, "jobid"},
@@ -92,7 +92,7 @@ func TestAMessageThatCannotBeReadIsAProblemWithADetail(t *testing.T) {
 	}
 }
 
-func TestAMessageThatCanBeReadIsAnswered(t *testing.T) {
+func TestAValidMessageIsAnswered(t *testing.T) {
 	post := faced(t)
 	for _, body := range []string{`{"jobId": "x"}`, `{"job_id": "x"}`, " {\"jobId\":\"x\"}\n"} {
 		if status, answer := post("GetJob", "application/json", body); status != 200 || strings.ReplaceAll(answer, " ", "") != `{"job":{"id":"x"}}` {
@@ -105,7 +105,7 @@ func TestAMessageThatCanBeReadIsAnswered(t *testing.T) {
 	}
 }
 
-func TestAStreamIsRefusedLikewise(t *testing.T) {
+func TestAnInvalidMessageOfAStreamIsAProblem(t *testing.T) {
 	post := faced(t)
 	envelope := func(text string) string { return "\x00\x00\x00\x00" + string(rune(len(text))) + text }
 	_, body := post("WatchJob", "application/connect+json", envelope(`{"job": "x"}`))

@@ -14,8 +14,8 @@ const (
 	LargestPage = 1000
 )
 
-// PageSize returns the number of entries to send for the number asked for: 0 is
-// DefaultPage. The error is a *problem.Problem.
+// PageSize returns the number of entries of a page; 0 asks for DefaultPage. The error is a
+// *problem.Problem.
 func PageSize(asked int32) (int, error) {
 	switch {
 	case asked < 0 || asked > LargestPage:
@@ -29,18 +29,18 @@ func PageSize(asked int32) (int, error) {
 	return int(asked), nil
 }
 
-// Token returns the position at which a list goes on, in a form that callers send
-// back as it is. The position is of texts and numbers.
+// Token encodes the position of the next page. Callers send it back unchanged. The
+// position must consist of strings and numbers.
 func Token(position any) string {
 	b, err := json.Marshal(position)
-	if err != nil { // texts and numbers can always be written
+	if err != nil { // strings and numbers can always be encoded
 		panic(err)
 	}
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ParseToken reads what Token returned; "" is the beginning, which leaves the
-// position as it is. The error is a *problem.Problem.
+// ParseToken decodes a token into position. "" is the beginning and leaves position
+// unchanged. The error is a *problem.Problem.
 func ParseToken(token string, position any) error {
 	if token == "" {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
-func TestPageSizesOutsideOfTheRangeAreRefused(t *testing.T) {
+func TestPageSizeRefusesValuesOutOfRange(t *testing.T) {
 	for asked, want := range map[int32]int{0: rpc.DefaultPage, 1: 1, rpc.LargestPage: rpc.LargestPage} {
 		if n, err := rpc.PageSize(asked); n != want || err != nil {
 			t.Errorf("%d: %d, %v", asked, n, err)
@@ -22,7 +22,7 @@ func TestPageSizesOutsideOfTheRangeAreRefused(t *testing.T) {
 	}
 }
 
-func FuzzTokensComeBackAsTheyWereSent(f *testing.F) {
+func FuzzTokensRoundTrip(f *testing.F) {
 	type position struct {
 		Name string `json:"n"`
 		At   int64  `json:"a"`

@@ -118,7 +118,7 @@ func dial(t *testing.T, url string) *grpc.ClientConn {
 	return conn
 }
 
-func TestAClientOfGRPCsOwnLibraryReachesAgentAndServer(t *testing.T) {
+func TestAGRPCClientReachesAgentAndServer(t *testing.T) {
 	agentConn, serverConn := startGrid(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
