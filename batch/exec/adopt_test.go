@@ -27,7 +27,7 @@ func found(name string, width int32, walltime batch.Duration, started time.Time)
 	}, p
 }
 
-func TestAdoptedJobRunsOnUntilItsWalltimeCountedFromItsStart(t *testing.T) {
+func TestAdoptedJobEndsAtItsWalltimeFromItsStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now().Add(-40 * time.Second)
 		a, proc := found("a", 2, batch.Minute, begun)
@@ -64,7 +64,7 @@ func TestAdoptedJobRunsOnUntilItsWalltimeCountedFromItsStart(t *testing.T) {
 	})
 }
 
-func TestAdoptedJobWhoseWalltimeIsOverIsEndedAtOnce(t *testing.T) {
+func TestAdoptedJobPastItsWalltimeIsEndedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, proc := found("a", 2, batch.Minute, time.Now().Add(-time.Hour))
 		p := newToy(4)
@@ -83,7 +83,7 @@ func TestAdoptedJobWhoseWalltimeIsOverIsEndedAtOnce(t *testing.T) {
 	})
 }
 
-func TestAdoptedJobEndsAsItEnds(t *testing.T) {
+func TestAdoptedJobEndsAsItsProcess(t *testing.T) {
 	a, proc := found("a", 2, batch.Minute, time.Now().Add(time.Hour)) // the clock was set back
 	s := open(t, Config{Launcher: newFakes(), Adopt: []Adopted{a}})
 	if f := find(t, s, "a"); time.Until(f.Started) > 0 {
@@ -96,7 +96,7 @@ func TestAdoptedJobEndsAsItEnds(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotFitThePlatformAnyMoreIsNotAdopted(t *testing.T) {
+func TestJobsThatNoLongerFitAreNotAdopted(t *testing.T) {
 	for want, spoil := range map[string]func(a *Adopted){
 		"job bad: allocation[0]: node n1 does not have 2 free processors": func(*Adopted) {},
 		"job bad: allocation[0]: node 2, the platform has 2 nodes":        func(a *Adopted) { a.Allocation[0].Node = 2 },
@@ -143,7 +143,7 @@ func (l supervisors) Launch(spec Spec) (Launched, error) {
 	return p, nil
 }
 
-func TestReleaseLeavesWhatRunsAlone(t *testing.T) {
+func TestReleaseLeavesRunningJobsAlone(t *testing.T) {
 	l := supervisors{make(chan *supervised, 8)}
 	p := newToy(4)
 	s := open(t, Config{Launcher: l, Policy: p})
@@ -220,7 +220,7 @@ func TestReleaseGivesUpLaunchesWhenItsContextEnds(t *testing.T) {
 	})
 }
 
-func TestLaunchThatFailsDuringReleaseIsNotTold(t *testing.T) {
+func TestLaunchThatFailsDuringReleaseIsNotReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, now := make(chan struct{}), make(chan struct{})
 		s := open(t, Config{Launcher: failsLate{begun, now}})
@@ -281,7 +281,7 @@ func (l slowSecond) Launch(spec Spec) (proc Launched, err error) {
 	return l.slowFakes.Launch(spec)
 }
 
-func TestNothingHappensToWhatIsLeftWhileALaunchIsWaitedFor(t *testing.T) {
+func TestReleasedJobsAreUntouchedWhileALaunchIsPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := slowSecond{slowFakes{newFakes(), make(chan struct{}), make(chan struct{})}, new(sync.Once)}
 		s := open(t, Config{Launcher: l})
@@ -315,7 +315,7 @@ func TestNothingHappensToWhatIsLeftWhileALaunchIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestCloseEndsWhatRunsAndAnswersAfterwards(t *testing.T) {
+func TestCloseEndsRunningJobsAndAnswersAfterwards(t *testing.T) {
 	ctx := context.Background()
 	l := newUntilReady(t)
 	s := open(t, Config{Launcher: l, Grace: batch.Millisecond})
@@ -393,7 +393,7 @@ func TestCloseKillsAtOnceWhenItsContextEnds(t *testing.T) {
 	}
 }
 
-func TestCallsThatTheLoopNeverTookEndWithTheirContext(t *testing.T) {
+func TestPendingCallsEndWithTheirContext(t *testing.T) {
 	s := &System{calls: make(chan *call), done: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -410,7 +410,7 @@ func TestCallsThatTheLoopNeverTookEndWithTheirContext(t *testing.T) {
 	}
 }
 
-func TestCloseKillsWhatIsOnlyBeingLaunched(t *testing.T) {
+func TestCloseKillsJobsDuringTheirLaunch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := slowFakes{newFakes(), make(chan struct{}), make(chan struct{})}
 		s := open(t, Config{Launcher: l, Grace: batch.Hour})

@@ -46,7 +46,7 @@ func stopped(t *testing.T, how batch.Checkpoint, more ...line) (*System, *toy, f
 
 var usr1 = batch.Checkpoint{Signal: "SIGUSR1", Grace: 30 * batch.Second}
 
-func TestCheckpointedJobIsLaunchedAgainForWhatIsLeftOfItsWalltime(t *testing.T) {
+func TestCheckpointedJobIsLaunchedAgainForTheRestOfItsWalltime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p, l, proc := stopped(t, usr1, line{100 * batch.Second, batch.Decision{Kind: batch.Resume, Job: 1}})
 		if diff := cmp.Diff([]syscall.Signal{syscall.SIGUSR1}, proc.signals()); diff != "" {
@@ -94,7 +94,7 @@ func TestCheckpointedJobIsLaunchedAgainForWhatIsLeftOfItsWalltime(t *testing.T) 
 }
 
 // The policy pauses it after 10 s, and it listens after 20 s.
-func TestAProgramIsNotToldToMakePlaceBeforeItListens(t *testing.T) {
+func TestACheckpointIsNotRequestedBeforeItsMinimumRuntime(t *testing.T) {
 	late := usr1
 	late.After = 20 * batch.Second
 	for name, c := range map[string]struct {
@@ -133,7 +133,7 @@ func TestAProgramIsNotToldToMakePlaceBeforeItListens(t *testing.T) {
 	}
 }
 
-func TestJobThatIsToMakePlaceMayEndOtherwise(t *testing.T) {
+func TestJobAskedForACheckpointCanEndOtherwise(t *testing.T) {
 	for name, c := range map[string]struct {
 		exit *Exit // nil: it goes on
 		want batch.Outcome
@@ -172,7 +172,7 @@ func TestJobThatIsToMakePlaceMayEndOtherwise(t *testing.T) {
 	}
 }
 
-func TestJobThatIsCancelledWhileItMakesPlaceIsNotContinued(t *testing.T) {
+func TestJobCanceledDuringItsCheckpointIsNotContinued(t *testing.T) {
 	for name, when := range map[string]string{"before its end": "running", "before the next attempt": "parked", "with the next attempt": "pending", "waiting": "waiting"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestJobThatIsCancelledWhileItMakesPlaceIsNotContinued(t *testing.T) {
 }
 
 // A server that was killed may have told it so.
-func TestJobThatMakesPlaceUnaskedIsOverForThePolicy(t *testing.T) {
+func TestJobThatStopsAtACheckpointUnaskedIsOverForThePolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakes()
 		p := newToy(4)

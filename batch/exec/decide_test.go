@@ -116,7 +116,7 @@ func TestPolicyCanKill(t *testing.T) {
 	}
 }
 
-func TestPausedJobThatIsEndedIsWokenForIt(t *testing.T) {
+func TestPausedJobIsContinuedToEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakes()
 		p := newToy(4, line{batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}})
@@ -143,7 +143,7 @@ func (l slowFakes) Launch(spec Spec) (Launched, error) {
 	return l.fakes.Launch(spec)
 }
 
-func TestOrdersWaitForTheLaunch(t *testing.T) {
+func TestSignalsWaitForTheLaunch(t *testing.T) {
 	for name, want := range map[string][]syscall.Signal{"pause": {stop}, "cancel": {term}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestOrdersWaitForTheLaunch(t *testing.T) {
 	}
 }
 
-func TestJobThatEndedByItselfIsNotCancelled(t *testing.T) {
+func TestJobThatEndedByItselfIsNotCanceled(t *testing.T) {
 	l := newFakes()
 	s := open(t, Config{Launcher: l})
 	do(t, s, minute())
@@ -307,7 +307,7 @@ func TestEndsOfOneInstantComeInSubmissionOrder(t *testing.T) {
 	}
 }
 
-func TestDeadlinesComeInOrderAndCanBeTakenBack(t *testing.T) {
+func TestDeadlinesComeInOrderAndCanBeRemoved(t *testing.T) {
 	var d deadlines
 	var all [5]attempt
 	for i := range all {

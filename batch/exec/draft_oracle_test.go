@@ -75,10 +75,10 @@ func (w *world) do(s *step) {
 	}
 }
 
-// TestADraftIsWhatTheSiteWouldBeAndChangesNothing: what a draft answers is what a
+// TestADraftPredictsTheSiteAndChangesNothing: what a draft answers is what a
 // second site answers to which the edits are really done, also after the first site
 // has gone on; and that one does what a third does, of which nobody made a draft.
-func TestADraftIsWhatTheSiteWouldBeAndChangesNothing(t *testing.T) {
+func TestADraftPredictsTheSiteAndChangesNothing(t *testing.T) {
 	for name, factory := range map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New, "cbf": cbf.New} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {

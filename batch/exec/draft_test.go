@@ -54,7 +54,7 @@ func same(t testing.TB, what string, got, want any) {
 	}
 }
 
-func TestADraftIsOfThoseWhoWaitAsTheyWerePlaced(t *testing.T) {
+func TestADraftHasTheWaitingJobsAsPlaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := underCBF(t, newFakes())
 		do(t, s, submission("runs", 4, self("exit")), submission("first", 4, self("exit")), submission("second", 3, self("exit")))
@@ -83,7 +83,7 @@ func TestADraftIsOfThoseWhoWaitAsTheyWerePlaced(t *testing.T) {
 	})
 }
 
-func TestAJobMayStartInADraft(t *testing.T) {
+func TestAJobCanStartInADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := underCBF(t, newFakes())
 		small := submission("small", 2, self("exit"))
@@ -100,7 +100,7 @@ func TestAJobMayStartInADraft(t *testing.T) {
 	})
 }
 
-func TestASystemThatEndsOrHasFailedHasNoDraft(t *testing.T) {
+func TestAClosingOrFaultedSystemHasNoDraft(t *testing.T) {
 	p, err := easy.New(machine, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func (shaped) Program(key batch.Key, shape batch.Shape) (batch.Program, error) {
 	return batch.Program{Args: []string{string(key.Job), shape.String()}}, nil
 }
 
-func TestProgramIsThatOfTheShapeWithWhichTheJobIsLaunched(t *testing.T) {
+func TestProgramMatchesTheShapeOfTheLaunch(t *testing.T) {
 	l := newFakes()
 	s := open(t, Config{Launcher: l, Programs: shaped{}, Grace: 1})
 	do(t, s, submission("wide", 4, batch.Program{}), submission("a", 4, batch.Program{}))
@@ -85,7 +85,7 @@ type refusing struct{ err error }
 
 func (l refusing) Launch(Spec) (Launched, error) { return nil, l.err }
 
-func TestLaunchThatProvablyRanNothingIsToldFromOneThatFails(t *testing.T) {
+func TestLaunchThatRanNothingDiffersFromAFailedOne(t *testing.T) {
 	for err, want := range map[error]batch.End{
 		errors.New("no such file"):                         batch.EndStartFailed,
 		fmt.Errorf("claimed by a server: %w", ErrNeverRan): batch.EndNeverRan,
@@ -133,7 +133,7 @@ func TestAttemptIsNotRunningBeforeItIsLaunched(t *testing.T) {
 	})
 }
 
-func TestExitThatNobodySawIsLost(t *testing.T) {
+func TestUnobservedExitIsLost(t *testing.T) {
 	l := newFakes()
 	s := open(t, Config{Launcher: l, Grace: batch.Hour})
 	for _, c := range []struct {

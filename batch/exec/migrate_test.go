@@ -16,7 +16,7 @@ import (
 // toNode2 moves the first job after 10 s.
 var toNode2 = line{10 * batch.Second, batch.Decision{Kind: batch.Migrate, Job: 1, Allocation: on(1, batch.One)}}
 
-func TestJobWithoutACheckpointIsMovedOnItsHostAsItRuns(t *testing.T) {
+func TestJobWithoutACheckpointMovesOnItsHostWhileRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newSharers()
 		p := newToy(4, toNode2)
@@ -73,7 +73,7 @@ func TestJobWithoutACheckpointIsNotMovedToAnotherHost(t *testing.T) {
 	}
 }
 
-func TestCheckpointedJobIsMovedToAnotherHostAndGoesOnThere(t *testing.T) {
+func TestCheckpointedJobMovesToAnotherHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newSharers()
 		share := func(after batch.Duration, of batch.Share) line {
@@ -122,7 +122,7 @@ func TestCheckpointedJobIsMovedToAnotherHostAndGoesOnThere(t *testing.T) {
 	})
 }
 
-func TestJobThatIsMovedMayEndOnTheWay(t *testing.T) {
+func TestJobCanEndDuringAMove(t *testing.T) {
 	for name, c := range map[string]struct {
 		checkpoint bool
 		do         func(t *testing.T, s *System, p *sharer)
@@ -169,7 +169,7 @@ func TestJobThatIsMovedMayEndOnTheWay(t *testing.T) {
 	}
 }
 
-func TestJobThatIsMovedDuringItsLaunchMovesAfterIt(t *testing.T) {
+func TestJobMovedDuringItsLaunchMovesAfterIt(t *testing.T) {
 	for name, checkpoint := range map[string]bool{"with a checkpoint": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -102,7 +102,7 @@ func (l gone) Launch(spec Spec) (Launched, error) {
 	return l.fakes.Launch(spec)
 }
 
-func TestJobWhoseNodeLeavesBeforeItsLaunchWaitsAgain(t *testing.T) {
+func TestJobWaitsAgainWhenItsNodeLeavesBeforeTheLaunch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := gone{newFakes(), new(atomic.Int32)}
 		l.left.Store(2)
@@ -123,7 +123,7 @@ func TestJobWhoseNodeLeavesBeforeItsLaunchWaitsAgain(t *testing.T) {
 	})
 }
 
-func TestCheckpointedJobWhoseNodeLeavesBeforeItsLaunchCanStillGoOn(t *testing.T) {
+func TestCheckpointedJobContinuesAfterItsNodeLeftBeforeTheLaunch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := gone{newFakes(), new(atomic.Int32)}
 		resume := batch.Decision{Kind: batch.Resume, Job: 1}
@@ -220,7 +220,7 @@ func TestMeasuredNeedsReachThePolicy(t *testing.T) {
 // twoHosts have processors for four of the jobs below each, and memory for one.
 var twoHosts = batch.Platform{Nodes: []batch.Node{{Name: "x", Processors: 4, Memory: 400}, {Name: "y", Processors: 4, Memory: 400}}}
 
-func TestJobsGoWhereTheirMemoryIsUntilTheyHaveEnded(t *testing.T) {
+func TestJobsHoldTheirMemoryUntilTheyHaveEnded(t *testing.T) {
 	l := newFakes()
 	platform := twoHosts
 	s := open(t, Config{Policy: newToy(8), Launcher: l, Platform: platform})
@@ -251,7 +251,7 @@ func TestJobsGoWhereTheirMemoryIsUntilTheyHaveEnded(t *testing.T) {
 	}
 }
 
-func TestTheMemoryOfWhatIsAdoptedIsCounted(t *testing.T) {
+func TestTheMemoryOfAdoptedJobsIsCounted(t *testing.T) {
 	l := newFakes()
 	a, proc := found("a", 1, batch.Minute, time.Now())
 	a.Job.Memory = 300

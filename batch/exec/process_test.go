@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-func TestOutcomeTellsExitCodeAndSignal(t *testing.T) {
+func TestOutcomeHasExitCodeAndSignal(t *testing.T) {
 	s := open(t, Config{})
 	for _, c := range []struct {
 		name string
@@ -96,7 +96,7 @@ func TestOneFileTakesBothOutputs(t *testing.T) {
 	}
 }
 
-func TestEnvironmentIsMinimalAndTellsThePlaces(t *testing.T) {
+func TestEnvironmentIsMinimalAndContainsTheAllocation(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_SERVER", "x")
 	t.Setenv("HOME", "/home/drover")
 	t.Setenv("PATH", "/usr/bin:/bin")
@@ -156,7 +156,7 @@ func TestWalltimeKillsTheWholeGroup(t *testing.T) {
 	}
 }
 
-func TestStraysAreKilledBeforeTheCapacityIsGivenBack(t *testing.T) {
+func TestStraysAreKilledBeforeTheCapacityIsFreed(t *testing.T) {
 	l := newUntilReady(t)
 	s := open(t, Config{Launcher: l})
 	cmd := submission("a", 4, self("leave"))

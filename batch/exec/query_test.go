@@ -71,7 +71,7 @@ func TestEstimateComesFromThePolicyOrElseTheForecaster(t *testing.T) {
 	}
 }
 
-func TestImpossibleQuestionsAreRefused(t *testing.T) {
+func TestImpossibleQueriesAreRefused(t *testing.T) {
 	s := open(t, Config{})
 	job := &batch.Job{}
 	one := batch.Shape{Width: 1, Walltime: 1}
@@ -90,7 +90,7 @@ func TestImpossibleQuestionsAreRefused(t *testing.T) {
 	}
 }
 
-func TestConfigurationNamesAllThatIsWrong(t *testing.T) {
+func TestValidateReportsAllErrors(t *testing.T) {
 	_, err := New(Config{Grace: -1, Retain: -1})
 	for _, want := range []string{"policy: missing", "platform: processors: 0", "grace: -1", "retain: -1"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -141,7 +141,7 @@ func TestStandingIsWhereAJobWaits(t *testing.T) {
 	})
 }
 
-func TestNobodyStandsInAClosedSystem(t *testing.T) {
+func TestAClosedSystemHasNoStanding(t *testing.T) {
 	s := open(t, Config{Launcher: newFakes(), Grace: 1})
 	do(t, s, submission("runs", 4, self("exit")), submission("a", 4, self("exit")))
 	if _, _, ok, err := s.Standing(context.Background(), key("a")); ok || err != nil {

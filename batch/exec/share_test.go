@@ -90,7 +90,7 @@ func TestShareComesWithTheLaunchAndItsChangesReachTheProcess(t *testing.T) {
 	}
 }
 
-func TestSpecSaysWhatMemoryTheTasksNeed(t *testing.T) {
+func TestSpecHasTheMemoryNeedOfTheTasks(t *testing.T) {
 	l := newFakes()
 	s := open(t, Config{Launcher: l})
 	cmd := minute()
@@ -119,7 +119,7 @@ func (l slowSharers) Launch(spec Spec) (Launched, error) {
 	return l.sharers.Launch(spec)
 }
 
-func TestShareThatIsSetDuringTheLaunchIsToldAfterIt(t *testing.T) {
+func TestShareSetDuringTheLaunchIsAppliedAfterIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := slowSharers{newSharers(), make(chan struct{})}
 		p := newToy(4, line{batch.Second, batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: on(0, batch.One/4)}})
@@ -136,7 +136,7 @@ func TestShareThatIsSetDuringTheLaunchIsToldAfterIt(t *testing.T) {
 	})
 }
 
-func TestPausedJobGoesOnWithTheShareThatItIsResumedWith(t *testing.T) {
+func TestPausedJobContinuesWithTheShareOfItsResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newSharers()
 		p := newToy(4,
@@ -156,7 +156,7 @@ func TestPausedJobGoesOnWithTheShareThatItIsResumedWith(t *testing.T) {
 }
 
 // Its record may be of a time when it had more.
-func TestAdoptedJobsOfAFractionalPolicyShareWhatThereIs(t *testing.T) {
+func TestAdoptedJobsOfAFractionalPolicyShareTheCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all []Adopted
 		var procs []*sharer
@@ -200,7 +200,7 @@ func TestPausedJobThatEndsLeavesThePolicy(t *testing.T) {
 	}
 }
 
-func TestJobThatHadEndedBeforeAnySignalWasNotEndedByIt(t *testing.T) {
+func TestJobThatEndedBeforeAnySignalEndedByItself(t *testing.T) {
 	l := newFakes()
 	s := open(t, Config{Launcher: l})
 	do(t, s, minute())

@@ -121,7 +121,7 @@ func TestCancelOfAReservedJobDropsIt(t *testing.T) {
 	wantTold(t, s, p, "reserve a, cancel a")
 }
 
-func TestConfirmedJobThatWasCancelledIsStillConfirmed(t *testing.T) {
+func TestCanceledJobIsStillConfirmed(t *testing.T) {
 	p := newToy(4)
 	s := open(t, Config{Launcher: newFakes(), Policy: p, Grace: 1})
 	do(t, s, submission("wide", 4, self("exit")), reservation("in", 4))
@@ -130,7 +130,7 @@ func TestConfirmedJobThatWasCancelledIsStillConfirmed(t *testing.T) {
 	do(t, s, order(batch.CmdConfirm, "in"))
 }
 
-func TestReservedJobTakesNoOtherOrders(t *testing.T) {
+func TestReservedJobRefusesOtherCommands(t *testing.T) {
 	p := newToy(4)
 	s := open(t, Config{Launcher: newFakes(), Policy: p})
 	in := reservation("in", 4)
@@ -145,7 +145,7 @@ func TestReservedJobTakesNoOtherOrders(t *testing.T) {
 	wantTold(t, s, p, "reserve in")
 }
 
-func TestPlaceOfWhatDoesNotWaitOrFitIsRefused(t *testing.T) {
+func TestPlaceIsRefusedUnlessTheJobWaitsAndFits(t *testing.T) {
 	l := newFakes()
 	p := newToy(4)
 	s := open(t, Config{Launcher: l, Policy: p, Grace: 1, Platform: batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 400}}}})
@@ -172,7 +172,7 @@ func TestPlaceOfWhatDoesNotWaitOrFitIsRefused(t *testing.T) {
 	wantTold(t, s, p, "submit runs, submit ends, submit before, submit heavy, finish ends")
 }
 
-func TestPlacedJobsStandWhereTheyArePut(t *testing.T) {
+func TestPlacedJobsKeepTheirPosition(t *testing.T) {
 	l := newFakes()
 	p := newToy(4)
 	s := open(t, Config{Launcher: l, Policy: p, Grace: 1})
@@ -196,7 +196,7 @@ func TestPlacedJobsStandWhereTheyArePut(t *testing.T) {
 		"submit d, hold a, place a, place b")
 }
 
-func TestJobPlacedInTheCallOfItsSubmissionIsSubmittedSo(t *testing.T) {
+func TestJobPlacedInTheSameCallIsSubmittedWithItsNewShape(t *testing.T) {
 	l := newFakes()
 	p := newToy(4)
 	s := open(t, Config{Launcher: l, Policy: p, Grace: 1})
@@ -214,7 +214,7 @@ func TestJobPlacedInTheCallOfItsSubmissionIsSubmittedSo(t *testing.T) {
 	}
 }
 
-func TestReleaseKeepsTheShapeOfThePlace(t *testing.T) {
+func TestReleaseKeepsThePlacedShape(t *testing.T) {
 	p := newToy(4)
 	s := open(t, Config{Launcher: newFakes(), Policy: p, Grace: 1})
 	do(t, s, submission("wide", 4, self("exit")), submission("a", 4, self("exit")))
@@ -290,7 +290,7 @@ func TestReservationIsInThePlanUntilItIsDropped(t *testing.T) {
 	})
 }
 
-func TestReservationWhoseTimeHasComeStopsNobody(t *testing.T) {
+func TestDueReservationBlocksNoJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakes()
 		s := underCBF(t, l)
@@ -332,7 +332,7 @@ func TestHeldReservationWaitsForItsConfirmationOutsideThePlan(t *testing.T) {
 	wantTold(t, s, p, "submit wide, reserve in, submit after, hold in, place in back, finish wide")
 }
 
-func TestReservationHeldInItsOwnCallIsSetAside(t *testing.T) {
+func TestReservationHeldInTheSameCallIsHeld(t *testing.T) {
 	p := newToy(4)
 	s := open(t, Config{Launcher: newFakes(), Policy: p, Grace: 1})
 	do(t, s, reservation("in", 4), order(batch.CmdHold, "in"))

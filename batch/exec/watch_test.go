@@ -66,7 +66,7 @@ func followEnds(s *System, jobs int) error {
 	return nil
 }
 
-func TestWatchTellsTheLatestStateOfWhatChangedAndThenWaits(t *testing.T) {
+func TestWatchReturnsTheLatestChangesAndThenWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakes()
 		s := open(t, Config{Launcher: l, Grace: 1})
@@ -96,7 +96,7 @@ func TestWatchTellsTheLatestStateOfWhatChangedAndThenWaits(t *testing.T) {
 	})
 }
 
-func TestWatchRefusesCursorsItCannotGoOnFrom(t *testing.T) {
+func TestWatchRefusesUnknownCursors(t *testing.T) {
 	ctx := context.Background()
 	s := open(t, Config{Launcher: instant{}, Retain: 2})
 	var first batch.Cursor
@@ -130,7 +130,7 @@ func TestWatchRefusesCursorsItCannotGoOnFrom(t *testing.T) {
 	}
 }
 
-func TestSnapshotTellsCapacityAndQueueOrder(t *testing.T) {
+func TestSnapshotHasCapacityAndQueueOrder(t *testing.T) {
 	l := newFakes()
 	s := open(t, Config{Launcher: l, Grace: 1})
 	for _, c := range []struct {

@@ -77,7 +77,7 @@ func TestAWindowOpensAndClosesByItselfAndJobsRunInIt(t *testing.T) {
 	})
 }
 
-func TestAWindowIsRefusedThatThePlanCannotHold(t *testing.T) {
+func TestAWindowWithoutRoomInThePlanIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := reserving(t, newFakes())
 		do(t, s, into("", "a", 3, 10))
@@ -99,7 +99,7 @@ func TestAWindowIsRefusedThatThePlanCannotHold(t *testing.T) {
 	refused(t, s, aside(s, "w", 1, 5, 15), ReasonUnsupported)
 }
 
-func TestACancelledWindowEndsItsJobsAndGivesItsTimeBack(t *testing.T) {
+func TestACanceledWindowEndsItsJobsAndFreesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakes()
 		s, c := reserving(t, l)
@@ -119,7 +119,7 @@ func TestACancelledWindowEndsItsJobsAndGivesItsTimeBack(t *testing.T) {
 	})
 }
 
-func TestAgreedJobsAreTakenOnlyIfThePlanKeepsTheirDeadline(t *testing.T) {
+func TestAgreedJobsAreAcceptedOnlyIfThePlanKeepsTheirDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakes()
 		s, c := reserving(t, l)
@@ -140,7 +140,7 @@ func TestAgreedJobsAreTakenOnlyIfThePlanKeepsTheirDeadline(t *testing.T) {
 	})
 }
 
-func TestWindowsOfAnEarlierLifeAreThereAgainAndTheirJobsAdopted(t *testing.T) {
+func TestWindowsOfAnEarlierSystemAreRestoredWithTheirJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCalendar(4)
 		at := func(units int) batch.Time {
@@ -174,7 +174,7 @@ func TestWindowsOfAnEarlierLifeAreThereAgainAndTheirJobsAdopted(t *testing.T) {
 // Whatever the policy, live: a window is set aside, a job runs in it, an agreement is
 // answered with a promise, and one that cannot be kept is refused; but a policy that sets
 // nothing aside says so.
-func TestEveryPolicySetsWindowsAsideAndAgrees(t *testing.T) {
+func TestEveryPolicyReservesWindowsAndKeepsAgreements(t *testing.T) {
 	for _, name := range policy.Names() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -28,7 +28,7 @@ func TestAddressesAreDistinctFreeAndNotOfOutgoingConnections(t *testing.T) {
 	}
 }
 
-func TestAPortThatSomebodyListensAtIsNotFree(t *testing.T) {
+func TestAPortInUseIsNotFree(t *testing.T) {
 	for _, network := range []string{"tcp", "udp"} {
 		a := Address(t)
 		_, text, _ := net.SplitHostPort(a)

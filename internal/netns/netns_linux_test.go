@@ -57,7 +57,7 @@ func talk(c net.Conn, within time.Duration) error {
 	return err
 }
 
-func TestHostsReachEachOtherButForThoseThatAreCutOff(t *testing.T) {
+func TestHostsReachEachOtherUnlessCutOff(t *testing.T) {
 	hosts := New(t, "front", "a1", "a2")
 	front, a1, a2 := hosts[0], hosts[1], hosts[2]
 	to := map[*Host]net.Conn{}
@@ -105,7 +105,7 @@ func TestHostsReachEachOtherButForThoseThatAreCutOff(t *testing.T) {
 	}
 }
 
-func TestAHostThatIsTurnedOffLosesWhatRunsOnItAndNothingElse(t *testing.T) {
+func TestAHostThatIsTurnedOffLosesOnlyItsOwnProcesses(t *testing.T) {
 	hosts := New(t, "a1", "a2")
 	var all []*exec.Cmd
 	for _, h := range hosts {

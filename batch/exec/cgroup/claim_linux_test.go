@@ -47,7 +47,7 @@ func TestAProcessorHasOneOwnerAtATime(t *testing.T) {
 	})
 }
 
-func TestOnlyProcessorsThatThisProcessMayUseAreClaimed(t *testing.T) {
+func TestOnlyUsableProcessorsAreClaimed(t *testing.T) {
 	all, err := affinity()
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestUsable(t *testing.T) {
 	}
 }
 
-func TestGroupsOfAnEarlierLifeInAnotherGroupAreFound(t *testing.T) {
+func TestGroupsOfAnEarlierProcessInAnotherGroupAreFound(t *testing.T) {
 	f, proc := newFake(t, allV2...)
 	first := detectFake(t, f, proc, Config{Parent: "/"})
 	newTestGroup(t, first, "job")
@@ -119,7 +119,7 @@ func TestGroupsOfAnEarlierLifeInAnotherGroupAreFound(t *testing.T) {
 	}
 }
 
-func TestOneThatWasLeftStoppedGoesOnWithItsShare(t *testing.T) {
+func TestAGroupLeftStoppedContinuesWithItsShare(t *testing.T) {
 	t.Run("freezer", func(t *testing.T) {
 		h := host(t, Shares, Processors, Memory)
 		need(t, h, Pausing)
@@ -200,7 +200,7 @@ func TestAnotherProcessFindsTheGroupsAgain(t *testing.T) {
 	}
 }
 
-func TestCloseLetsStoppedGroupsRun(t *testing.T) {
+func TestCloseContinuesStoppedGroups(t *testing.T) {
 	h := host(t, signals...)
 	var programs []*program
 	for i := range 5 {

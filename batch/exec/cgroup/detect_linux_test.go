@@ -34,7 +34,7 @@ func wayOf(o Offers) string {
 
 var allV2 = []string{"cpu", "cpuset", "memory"}
 
-func TestAServiceStepsAsideToHandOnControllers(t *testing.T) {
+func TestAServiceStepsAsideToEnableControllers(t *testing.T) {
 	f, proc := newFake(t, allV2...)
 	h := detectFake(t, f, proc, Config{StepAside: true})
 	if got := wayOf(h.Offers()); got != "v2 v2 v2 v2 v2 v2" {
@@ -79,7 +79,7 @@ func TestAServiceStepsAsideToHandOnControllers(t *testing.T) {
 	}
 }
 
-func TestWhatAHostDoesNotOfferIsSaidWithItsReason(t *testing.T) {
+func TestMissingAbilitiesAreReportedWithTheirReason(t *testing.T) {
 	for name, tc := range map[string]struct {
 		controllers []string
 		fail        map[string]error
@@ -168,7 +168,7 @@ func TestAMixedHostUsesEachControllerWhereItIs(t *testing.T) {
 	}
 }
 
-func TestQuotaAndPeriodAreNeverTogetherMoreThanOldAndNew(t *testing.T) {
+func TestQuotaNeverExceedsOldAndNewDuringAChange(t *testing.T) {
 	f, proc := newFake(t)
 	f.surroundings(t, proc, "32 31 0:29 / /v1/cpu rw - cgroup cgroup rw,cpu\n", "1:cpu:/\n")
 	f.groups["/v1/cpu"] = true
@@ -233,7 +233,7 @@ func TestErrorsOfAGroupAreTyped(t *testing.T) {
 	}
 }
 
-func TestAGroupThatIsHalfMadeIsUnmade(t *testing.T) {
+func TestAPartlyCreatedGroupIsRemoved(t *testing.T) {
 	f, proc := newFake(t, allV2...)
 	f.surroundings(t, proc,
 		"32 31 0:29 / /v1/cpuacct rw - cgroup cgroup rw,cpuacct\n41 31 0:38 / /v2 rw - cgroup2 cgroup2 rw\n",
@@ -282,7 +282,7 @@ func TestBadInputIsRefused(t *testing.T) {
 	}
 }
 
-func TestAHostWithoutProcSaysSo(t *testing.T) {
+func TestAHostWithoutProcReportsIt(t *testing.T) {
 	h := detectFake(t, &fake{}, t.TempDir(), Config{})
 	if got := wayOf(h.Offers()); got != "signals none none signals signals signals" {
 		t.Errorf("%s", got)

@@ -61,11 +61,11 @@ func each(t *testing.T, test func(t *testing.T, h *Host)) {
 	}
 }
 
-func TestDetectSaysWhatThisHostOffers(t *testing.T) {
+func TestDetectReportsTheAbilitiesOfThisHost(t *testing.T) {
 	t.Logf("\n%s", host(t).Offers())
 }
 
-func TestAShareIsKept(t *testing.T) {
+func TestAShareIsEnforced(t *testing.T) {
 	each(t, func(t *testing.T, h *Host) {
 		g := newTestGroup(t, h, "job")
 		// So little that a crowded machine can give it.
@@ -99,7 +99,7 @@ func TestAShareIsKept(t *testing.T) {
 	})
 }
 
-func TestPauseReleasesTheProcessorAndThawGoesOn(t *testing.T) {
+func TestPauseReleasesTheProcessorAndThawContinues(t *testing.T) {
 	each(t, func(t *testing.T, h *Host) {
 		g := newTestGroup(t, h, "job")
 		run(t, g, "spin 2")
@@ -173,7 +173,7 @@ func TestKillEndsRunningAndFrozenProcesses(t *testing.T) {
 	})
 }
 
-func TestOneThatForksAwayStaysInAControlGroup(t *testing.T) {
+func TestAProcessThatForksAwayStaysInAControlGroup(t *testing.T) {
 	h := host(t, Memory)
 	need(t, h, Killing)
 	g := newTestGroup(t, h, "job")
@@ -193,7 +193,7 @@ func TestOneThatForksAwayStaysInAControlGroup(t *testing.T) {
 	}
 }
 
-func TestOneThatForksAwayLeavesAGroupOfSignals(t *testing.T) {
+func TestAProcessThatForksAwayLeavesAGroupOfSignals(t *testing.T) {
 	h := host(t, signals...)
 	g := newTestGroup(t, h, "job")
 	p := run(t, g, "leave")
@@ -213,7 +213,7 @@ func TestOneThatForksAwayLeavesAGroupOfSignals(t *testing.T) {
 	}
 }
 
-func TestAGroupOfSignalsTakesOnlyLeaders(t *testing.T) {
+func TestAGroupOfSignalsAcceptsOnlyLeaders(t *testing.T) {
 	h := host(t, signals...)
 	g := newTestGroup(t, h, "job")
 	for _, pid := range []int{os.Getpid(), 0, -1} {
@@ -226,7 +226,7 @@ func TestAGroupOfSignalsTakesOnlyLeaders(t *testing.T) {
 	}
 }
 
-func TestAddOfAProcessThatHasEndedSaysSo(t *testing.T) {
+func TestAddOfAnEndedProcessReportsIt(t *testing.T) {
 	each(t, func(t *testing.T, h *Host) {
 		p := start(t, "spin 1")
 		_ = p.Process.Kill()
@@ -253,7 +253,7 @@ func TestUseCountsChildrenThatHaveEnded(t *testing.T) {
 }
 
 // Each of them forks and ends before anybody can look at it.
-func TestNobodyOutrunsAKill(t *testing.T) {
+func TestNoProcessOutrunsAKill(t *testing.T) {
 	each(t, func(t *testing.T, h *Host) {
 		g := newTestGroup(t, h, "job")
 		for range 3 {
@@ -270,7 +270,7 @@ func TestNobodyOutrunsAKill(t *testing.T) {
 }
 
 // A thaw that comes while the cycle holds it stopped is no reason to run.
-func TestOneThatIsThawedIsStillHeldToItsShare(t *testing.T) {
+func TestAThawedGroupKeepsItsShare(t *testing.T) {
 	each(t, func(t *testing.T, h *Host) {
 		g := newTestGroup(t, h, "job")
 		p := run(t, g, "spin 1")

@@ -19,7 +19,7 @@ const mixed = `23 28 0:21 / /proc rw - proc proc rw
 42 31 0:38 / /mnt/again rw - cgroup2 cgroup2 rw
 `
 
-func TestMountsAreRead(t *testing.T) {
+func TestMountsAreParsed(t *testing.T) {
 	got, err := parseMounts(mixed)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestMountsAreRead(t *testing.T) {
 	}
 }
 
-func TestMembershipIsRead(t *testing.T) {
+func TestMembershipIsParsed(t *testing.T) {
 	got, err := parseMembership("4:memory:/a:b\n2:cpu,cpuacct:/\n0::/user.slice\n")
 	want := membership{"memory": "/a:b", "cpu": "/", "cpuacct": "/", "": "/user.slice"}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -69,7 +69,7 @@ func TestAGroupsDirectoryInAMount(t *testing.T) {
 	}
 }
 
-func TestStatIsReadBehindAnyName(t *testing.T) {
+func TestStatIsParsedAfterAnyName(t *testing.T) {
 	text := "42 (a) R 1 (b) S 1 40 40 0 -1 4194304 5 0 0 0 11 7 300 25 20 0 1 0 777 1000 3 18446744073709551615"
 	got, err := parseStat(text)
 	want := stat{pid: 42, group: 40, state: 'S', start: 777, children: 3250 * time.Millisecond}
@@ -84,7 +84,7 @@ func TestStatIsReadBehindAnyName(t *testing.T) {
 	}
 }
 
-func TestProcessorsAreWrittenAsTheKernelReadsThem(t *testing.T) {
+func TestProcessorListsAreFormatted(t *testing.T) {
 	for want, cpus := range map[string][]int{
 		"": nil, "0": {0}, "0-3": {3, 1, 0, 2, 2}, "0,2,4-5": {5, 4, 2, 0},
 	} {
@@ -115,7 +115,7 @@ func TestProcessorsAreWrittenAsTheKernelReadsThem(t *testing.T) {
 	})
 }
 
-func TestProcessorsAreReadAsTheKernelWritesThem(t *testing.T) {
+func TestProcessorListsAreParsed(t *testing.T) {
 	for text, want := range map[string][]int{
 		"\n": nil, "0\n": {0}, "0-3,7\n": {0, 1, 2, 3, 7}, "2,4-4": {2, 4},
 	} {
@@ -161,7 +161,7 @@ func FuzzParse(f *testing.F) {
 // The processes have numbers that no machine has, so that they have no clock.
 const someone = 1 << 23
 
-func TestWhatAChildUsedIsCountedOnce(t *testing.T) {
+func TestUseOfAChildIsCountedOnce(t *testing.T) {
 	parent := stat{pid: someone, group: someone, start: 1}
 	child := stat{pid: someone + 1, group: someone, start: 2}
 	after := func(waited time.Duration) stat {
@@ -193,7 +193,7 @@ func TestWhatAChildUsedIsCountedOnce(t *testing.T) {
 	}
 }
 
-func TestThePeakOfSignalsIsTheMostThatWasSeen(t *testing.T) {
+func TestThePeakOfSignalsIsTheHighestUseRead(t *testing.T) {
 	m := newMembers(&table{})
 	for _, resident := range []int64{5, 9, 3} {
 		m.count([]stat{{pid: someone, resident: resident}, {pid: someone + 1, resident: 1}})
@@ -203,7 +203,7 @@ func TestThePeakOfSignalsIsTheMostThatWasSeen(t *testing.T) {
 	}
 }
 
-func TestANumberThatAnotherHasByNowIsNotSignalled(t *testing.T) {
+func TestAReusedProcessNumberIsNotSignaled(t *testing.T) {
 	mine := stat{pid: someone, group: someone, start: 1, state: 'S'}
 	other := stat{pid: someone, group: someone, start: 2, state: 'S'}
 	table := &table{proc: t.TempDir(), at: time.Now(), by: map[int][]stat{someone: {mine}}}

@@ -75,7 +75,7 @@ func (c *crowd) hold(cy *cycle, now, length time.Duration) (used, stopped time.D
 	return c.used - begin, stopped
 }
 
-func TestCyclesKeepShares(t *testing.T) {
+func TestDutyCyclesEnforceShares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := CPU(rapid.Int64Range(1, 8).Draw(t, "width")) * Processor
 		percent := rapid.Int64Range(1, 100).Draw(t, "percent of the width")
@@ -102,7 +102,7 @@ func TestACycleWithinItsShareIsNeverStopped(t *testing.T) {
 	}
 }
 
-func TestOneThatHasWaitedSavesUpOnePeriodOnly(t *testing.T) {
+func TestAnIdleGroupAccumulatesOnePeriodOnly(t *testing.T) {
 	c := &crowd{}
 	cy := newCycle(Processor/10, 0, 0)
 	c.hold(cy, 0, time.Minute)
@@ -113,14 +113,14 @@ func TestOneThatHasWaitedSavesUpOnePeriodOnly(t *testing.T) {
 	}
 }
 
-func TestADebtThatNobodySawComingIsForgotten(t *testing.T) {
+func TestAnExcessiveDebtIsForgotten(t *testing.T) {
 	cy := newCycle(Processor, 0, 0)
 	if run, wait := cy.step(time.Second, 1000*time.Hour); run || wait > cycleDebt {
 		t.Errorf("run %v, wait %v", run, wait)
 	}
 }
 
-func TestStepsAreBoundedWhateverTheyAreTold(t *testing.T) {
+func TestStepsAreBoundedForAnyInput(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cy := newCycle(CPU(rapid.Int64Range(0, int64(cycleMost)-1).Draw(t, "share")), 0, 0)
 		for range 20 {

@@ -39,7 +39,7 @@ func elsewhere(t *testing.T) string {
 }
 
 // A server that was started from one login session, and again from another.
-func TestAHostThatStartsInAnotherGroupFindsWhatItsPredecessorHasLeft(t *testing.T) {
+func TestAHostInAnotherGroupFindsTheGroupsOfItsPredecessor(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config(t, dir)
 	cfg.Groups.Parent = elsewhere(t)
@@ -92,7 +92,7 @@ func TestAHostThatStartsInAnotherGroupFindsWhatItsPredecessorHasLeft(t *testing.
 
 // Its predecessor was killed while it held the task stopped, and nobody but it knew which
 // processes that were.
-func TestATaskThatSignalsHoldIsTakenOverAndGoesOnAtItsShare(t *testing.T) {
+func TestATaskLimitedBySignalsIsAdoptedAndKeepsItsShare(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config(t, dir)
 	cfg.Groups.Without = everyAbility
@@ -123,7 +123,7 @@ func TestATaskThatSignalsHoldIsTakenOverAndGoesOnAtItsShare(t *testing.T) {
 	}
 }
 
-func TestAHostDoesNotGuessWhereGroupsWere(t *testing.T) {
+func TestADamagedRecordOfGroupsIsAnError(t *testing.T) {
 	dir := t.TempDir()
 	for _, text := range []string{"", "{", `{"v":2}`, "\x00"} {
 		if err := os.WriteFile(filepath.Join(dir, placesName), []byte(text), 0o600); err != nil {
@@ -140,7 +140,7 @@ func TestAHostDoesNotGuessWhereGroupsWere(t *testing.T) {
 }
 
 // An order for an attempt that runs, though it makes no sense, ends nothing.
-func TestAnOrderThatIsRefusedEndsNoTaskThatRuns(t *testing.T) {
+func TestARefusedLaunchEndsNoRunningTask(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
 	if h.Offers().Of(cgroup.Processors) == cgroup.None {

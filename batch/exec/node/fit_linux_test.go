@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 )
 
-func TestAHostThatCannotWriteDownStartsIsUnfitUntilItCan(t *testing.T) {
+func TestAHostIsUnfitWhileItCannotWriteClaims(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, "own")
 	cfg := config(t, dir)
@@ -45,7 +45,7 @@ func TestAHostThatCannotWriteDownStartsIsUnfitUntilItCan(t *testing.T) {
 	}
 }
 
-func TestAHostThatCanMakeNoControlGroupIsUnfitUntilItCan(t *testing.T) {
+func TestAHostIsUnfitWhileItCannotCreateControlGroups(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
 	if h.Offers().Of(cgroup.Processors) == cgroup.None {
@@ -69,7 +69,7 @@ func TestAHostThatCanMakeNoControlGroupIsUnfitUntilItCan(t *testing.T) {
 	}
 }
 
-func TestAStartThatFailsForItsOwnReasonsLeavesItsHostFit(t *testing.T) {
+func TestAFailureOfTheProgramLeavesTheHostFit(t *testing.T) {
 	for name, without := range map[string][]cgroup.Ability{"as the host can": nil, "by signals": everyAbility} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

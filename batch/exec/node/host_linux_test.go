@@ -25,7 +25,7 @@ const spin = `while :; do :; done`
 
 var everyAbility = []cgroup.Ability{cgroup.Shares, cgroup.Processors, cgroup.Memory, cgroup.Pausing, cgroup.Killing, cgroup.Measuring}
 
-func TestATaskThatIsAskedForManyTimesRunsOnce(t *testing.T) {
+func TestATaskLaunchedManyTimesRunsOnce(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
 	task := script(id(1), dir, `echo x >> "$1"; read x < "$2"; exit 3`, filepath.Join(dir, "ran"), filepath.Join(dir, "hold"))
@@ -60,7 +60,7 @@ func TestATaskThatIsAskedForManyTimesRunsOnce(t *testing.T) {
 	}
 }
 
-func TestRanksOfAnAttemptAreTasksOfTheirOwn(t *testing.T) {
+func TestRanksOfAnAttemptAreSeparateTasks(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
 	var all []*Task
@@ -76,7 +76,7 @@ func TestRanksOfAnAttemptAreTasksOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestAPausedTaskUsesNothingAndGoesOn(t *testing.T) {
+func TestAPausedTaskUsesNoProcessorAndContinues(t *testing.T) {
 	for name, without := range map[string][]cgroup.Ability{"as the host can": nil, "by signals": everyAbility} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -113,7 +113,7 @@ func TestAPausedTaskUsesNothingAndGoesOn(t *testing.T) {
 	}
 }
 
-func TestATaskGetsItsShareAndANewOne(t *testing.T) {
+func TestATaskGetsItsShareAndChangesOfIt(t *testing.T) {
 	for name, without := range map[string][]cgroup.Ability{"as the host can": nil, "by signals": everyAbility} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -147,7 +147,7 @@ func TestATaskGetsItsShareAndANewOne(t *testing.T) {
 	}
 }
 
-func TestNobodyIsLeftOfATaskThatForksAway(t *testing.T) {
+func TestNoProcessSurvivesATaskThatForksAway(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
 	if h.Offers().Of(cgroup.Killing) == cgroup.Signals {
@@ -194,7 +194,7 @@ func TestATaskThatNeedsMoreThanItsMemoryIsKilled(t *testing.T) {
 	}
 }
 
-func TestWhatIsBarredNeverRuns(t *testing.T) {
+func TestBarredTasksNeverRun(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
 	if won, err := h.Bar(id(1)); !won || err != nil {
@@ -215,7 +215,7 @@ func TestWhatIsBarredNeverRuns(t *testing.T) {
 	}
 }
 
-func TestATaskOutlivesItsHostAndIsTakenOver(t *testing.T) {
+func TestATaskOutlivesItsHostAndIsAdopted(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config(t, dir)
 	h, err := Open(t.Context(), cfg)
@@ -249,7 +249,7 @@ func TestATaskOutlivesItsHostAndIsTakenOver(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyOwnsIsKilledBeforeAHostIsOpen(t *testing.T) {
+func TestUnownedProcessesAreKilledBeforeAHostIsOpen(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config(t, dir)
 	groups, err := cgroup.Detect(cfg.Groups)
@@ -299,7 +299,7 @@ func TestADirectoryHasOneHost(t *testing.T) {
 	}
 }
 
-func TestFilesOfJobsThatNobodyAsksForAnyMoreGo(t *testing.T) {
+func TestFilesOfOldJobsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
 	launch(t, h, script(id(1), dir, "true")).Wait()
@@ -331,7 +331,7 @@ func TestFilesOfJobsThatNobodyAsksForAnyMoreGo(t *testing.T) {
 	}
 }
 
-func TestTasksThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidTasksAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
 	for name, change := range map[string]func(*TaskSpec){
@@ -352,7 +352,7 @@ func TestTasksThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 }
 
-func TestATaskWhoseGroupIsRefusedNeverRuns(t *testing.T) {
+func TestATaskWithoutItsGroupNeverRuns(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
 	if h.Offers().Of(cgroup.Processors) == cgroup.None {

@@ -67,7 +67,7 @@ func TestTasksOfAConfinedHostRunOnItsProcessorsOnly(t *testing.T) {
 	}
 }
 
-func TestPartsOfAHostHaveProcessorsOfTheirOwnOrNone(t *testing.T) {
+func TestPartsOfAHostGetExclusiveProcessorsOrNone(t *testing.T) {
 	h := open(t, config(t, t.TempDir()))
 	pins, err := h.Pin([]int{1, 0, 1})
 	if errors.Is(err, cgroup.ErrTaken) || errors.Is(err, cgroup.ErrNotOffered) {

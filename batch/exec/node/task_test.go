@@ -25,7 +25,7 @@ func number(t testing.TB, file string) int {
 	return n
 }
 
-func TestAGroupsNameSaysWhoseItIs(t *testing.T) {
+func TestAGroupNameIdentifiesItsTask(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := ID{
 			Key: batch.Key{
@@ -52,7 +52,7 @@ func FuzzNamesOfGroups(f *testing.F) {
 	})
 }
 
-func TestTheTimeThatThreadsHaveWaitedIsTheSecondFigure(t *testing.T) {
+func TestSchedstatIsParsed(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"560210 645660 4\n": 645660, "5 0 1": 0, "": 0, "7": 0, "1 x 2": 0, "1 -3 2": 0, "1 9223372036854775808 1": 0,
 	} {

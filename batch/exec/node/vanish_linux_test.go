@@ -121,7 +121,7 @@ func unmount(t *testing.T) {
 
 // The tests of this package that say what a task gets, where no control group may be
 // made: a user who has no rights.
-func TestAUserWithoutRightsHoldsTasksBySignals(t *testing.T) {
+func TestAUserWithoutRightsLimitsTasksBySignals(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be somebody else")
 	}
@@ -129,8 +129,8 @@ func TestAUserWithoutRightsHoldsTasksBySignals(t *testing.T) {
 	attr := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	env := []string{innerGroups + "=nobody", "TMPDIR=/tmp"}
 	for _, name := range []string{
-		"TestWithoutRights", "TestAPausedTaskUsesNothingAndGoesOn", "TestATaskGetsItsShareAndANewOne",
-		"TestATaskThatSignalsHoldIsTakenOverAndGoesOnAtItsShare",
+		"TestWithoutRights", "TestAPausedTaskUsesNoProcessorAndContinues", "TestATaskGetsItsShareAndChangesOfIt",
+		"TestATaskLimitedBySignalsIsAdoptedAndKeepsItsShare",
 	} {
 		inner(t, name, env, attr)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAPartOfAPassageIsNeverTakenForTheWhole(t *testing.T) {
+func TestAnIncompletePassageIsNeverAccepted(t *testing.T) {
 	want := passage{path: "/bin/x", args: []string{"x", "", "a b"}, env: []string{"A=1"}}
 	text, err := want.encode()
 	if err != nil {

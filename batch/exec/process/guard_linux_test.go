@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestAGuardKnowsWhatItWasToldOfAndNotToldOff(t *testing.T) {
+func TestAGuardKnowsTheRegisteredGroups(t *testing.T) {
 	for text, want := range map[string][]string{
 		"": nil, "+/a\n": {"/a"}, "+/a\n+/b\n-/a\n+/c": {"/b"}, "\n?\n+/a b\n-/c\n": {"/a b"},
 	} {
@@ -22,7 +22,7 @@ func TestAGuardKnowsWhatItWasToldOfAndNotToldOff(t *testing.T) {
 	}
 }
 
-func TestAGateThatIsToldToBeAGuardRunsNothing(t *testing.T) {
+func TestAGateThatBecomesAGuardRunsNoProgram(t *testing.T) {
 	_, err := readPassage(bytes.NewReader([]byte{255, 255, 255, 255, 0, 0, 0, 0}))
 	if !errors.Is(err, errGuard) {
 		t.Error(err)

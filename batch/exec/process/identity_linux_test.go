@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestAProcessIsKnownByMoreThanItsNumber(t *testing.T) {
+func TestAProcessIsIdentifiedByMoreThanItsNumber(t *testing.T) {
 	me, err := Identify(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestOnlyMarkedProcessesOfAForgottenGroupAreKilled(t *testing.T) {
 	}
 }
 
-func TestTheAgeOfAProcessIsThatSinceItsStart(t *testing.T) {
+func TestAgeCountsFromTheStartOfTheProcess(t *testing.T) {
 	before := time.Now()
 	g, err := Start(Spec{Args: []string{"sleep", "300"}})
 	if err != nil {

@@ -71,7 +71,7 @@ func TestNothingRunsBehindAGateThatWasShut(t *testing.T) {
 	}
 }
 
-func TestAGateThatIsKilledTellsThatNothingRan(t *testing.T) {
+func TestAKilledGateReportsThatNothingRan(t *testing.T) {
 	if !alone(t) {
 		return
 	}
@@ -88,7 +88,7 @@ func TestAGateThatIsKilledTellsThatNothingRan(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeExecutedIsSaidWithoutPaths(t *testing.T) {
+func TestExecErrorsContainNoPaths(t *testing.T) {
 	if !alone(t) {
 		return
 	}
@@ -145,7 +145,7 @@ func TestLongArgumentsGoThroughAGate(t *testing.T) {
 	}
 }
 
-func TestTheEndIsToldWhenNobodyOfTheGroupIsLeft(t *testing.T) {
+func TestTheEndIsReportedWhenTheWholeGroupIsGone(t *testing.T) {
 	if !alone(t) {
 		return
 	}

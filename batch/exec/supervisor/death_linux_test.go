@@ -174,7 +174,7 @@ func TestTheSupervisorDiesWhileTheProgramRuns(t *testing.T) {
 	}
 }
 
-func TestTheNextSupervisorPassesSignalsOn(t *testing.T) {
+func TestTheNextSupervisorDeliversSignals(t *testing.T) {
 	dir := t.TempDir()
 	here := fifo(t, dir, "here")
 	c := connectTo(t, dir)
@@ -189,7 +189,7 @@ func TestTheNextSupervisorPassesSignalsOn(t *testing.T) {
 	}
 }
 
-func TestASignalThatAStoppedSupervisorDoesNotAnswerIsDeliveredLater(t *testing.T) {
+func TestASignalToAStoppedSupervisorIsDeliveredLater(t *testing.T) {
 	dir := t.TempDir()
 	here := fifo(t, dir, "here")
 	c := connectTo(t, dir)
@@ -210,7 +210,7 @@ func TestASignalThatAStoppedSupervisorDoesNotAnswerIsDeliveredLater(t *testing.T
 	}
 }
 
-func TestWhatEndsWhileNoSupervisorIsThereIsLostAndItsRestKilled(t *testing.T) {
+func TestProgramsThatEndWithoutASupervisorAreLostAndTheirGroupKilled(t *testing.T) {
 	dir := t.TempDir()
 	hold, here := fifo(t, dir, "hold"), fifo(t, dir, "here")
 	s := server(t, dir, `sleep 300 & echo $! > "`+here+`"; read x < "`+hold+`"`)

@@ -69,7 +69,7 @@ func leasedSpec(dir, script string, args ...string) exec.Spec {
 	return spec(dir, key(own(dir), 1), script, args...)
 }
 
-func TestProgramsDieWithTheirLeaseAndTheirEndsSaySo(t *testing.T) {
+func TestProgramsDieWithTheirLeaseAndReportIt(t *testing.T) {
 	dir := t.TempDir()
 	here := fifo(t, dir, "here")
 	c := connectLeased(t, dir)
@@ -94,7 +94,7 @@ func TestProgramsDieWithTheirLeaseAndTheirEndsSaySo(t *testing.T) {
 	}
 }
 
-func TestNothingRunsThatNoLeaseCovers(t *testing.T) {
+func TestNothingRunsWithoutALease(t *testing.T) {
 	dir := t.TempDir()
 	c := connectLeased(t, dir)
 	what, at := leasedSpec(dir, `echo x >> "$1"`, filepath.Join(dir, "ran")), attempts(dir)
@@ -121,7 +121,7 @@ func TestNothingRunsThatNoLeaseCovers(t *testing.T) {
 	}
 }
 
-func TestALeaseThatWasKeptEndsNothing(t *testing.T) {
+func TestARenewedLeaseEndsNothing(t *testing.T) {
 	dir := t.TempDir()
 	c := connectLeased(t, dir)
 	const d = 500 * time.Millisecond
@@ -135,7 +135,7 @@ func TestALeaseThatWasKeptEndsNothing(t *testing.T) {
 	}
 }
 
-func TestASupervisorWithoutALeaseSaysSo(t *testing.T) {
+func TestASupervisorWithoutALeaseRefusesRenewal(t *testing.T) {
 	c := connectTo(t, t.TempDir())
 	if _, _, err := c.Renew(t.Context(), nil, time.Minute); err == nil {
 		t.Error("no error")
@@ -186,7 +186,7 @@ func makeGroup(t *testing.T) *cgroup.Group {
 	return g
 }
 
-func TestAProgramIsInItsGroupsFromItsFirstInstructionAndNobodyIsLeftInThem(t *testing.T) {
+func TestAProgramRunsInItsGroupsFromItsFirstInstructionAndLeavesThemEmpty(t *testing.T) {
 	g, dir := makeGroup(t), t.TempDir()
 	c := connectTo(t, dir)
 	// The child is in a session of its own: only the group knows whose it is.
@@ -235,7 +235,7 @@ func TestAFrozenProgramIsKilledToo(t *testing.T) {
 	}
 }
 
-func TestWhoCannotEnterAGroupNeverRuns(t *testing.T) {
+func TestAProgramThatCannotEnterItsGroupNeverRuns(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
 	what := leasedSpec(dir, `echo x >> "$1"`, filepath.Join(dir, "ran"))
@@ -249,7 +249,7 @@ func TestWhoCannotEnterAGroupNeverRuns(t *testing.T) {
 }
 
 // Nobody starts another supervisor, which would kill it too.
-func TestAProgramOnALeaseDiesThoughNoSupervisorFollows(t *testing.T) {
+func TestAProgramOnALeaseDiesEvenIfNoSupervisorFollows(t *testing.T) {
 	dir := t.TempDir()
 	c := connectLeased(t, dir)
 	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `trap "" TERM; while :; do sleep 0.05; done`), attempts(dir), Placement{Token: hold(t, c, time.Minute)})

@@ -32,7 +32,7 @@ func TestALeaseEndsItsDurationAfterTheTokenThatRenewedItLast(t *testing.T) {
 	}
 }
 
-func TestATokenThatIsTooOldOrSomebodyElsesRenewsNothing(t *testing.T) {
+func TestAnOldOrForeignTokenRenewsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		token attempt.Token
 		now   time.Duration
@@ -55,7 +55,7 @@ func TestATokenThatIsTooOldOrSomebodyElsesRenewsNothing(t *testing.T) {
 	}
 }
 
-func TestAnOrderIsCoveredOnlyWhileItsTokenCouldRenewTheLease(t *testing.T) {
+func TestACallIsCoveredOnlyWhileItsTokenCouldRenewTheLease(t *testing.T) {
 	l := newLease("me")
 	old := l.token(0)
 	l.renew(l.token(90*ms), 50*ms, 90*ms)

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
-func TestLaunchTellsHowProgramsEnd(t *testing.T) {
+func TestLaunchReportsHowProgramsEnd(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
 	for i, tc := range []struct {
@@ -69,7 +69,7 @@ func TestProgramsGetArgumentsEnvironmentAndFilesUnchanged(t *testing.T) {
 	}
 }
 
-func TestWhatCannotRunFailsWithoutPaths(t *testing.T) {
+func TestFailedStartsContainNoPaths(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
 	for i, tc := range []struct {
@@ -225,7 +225,7 @@ func TestASecondSupervisorEndsWithAClearMessage(t *testing.T) {
 	}
 }
 
-func TestASupervisorThatCannotStartSaysWhy(t *testing.T) {
+func TestASupervisorThatCannotStartReportsWhy(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Connect(Config{Dir: filepath.Join(dir, "missing")}); err == nil {
 		t.Error("no error without a directory")
@@ -258,7 +258,7 @@ func TestPathsLongerThanASocketsAddressWork(t *testing.T) {
 	}
 }
 
-func TestTermEndsASupervisorOnlyWhenNothingIsLeft(t *testing.T) {
+func TestTermEndsASupervisorOnlyWithoutPrograms(t *testing.T) {
 	dir := t.TempDir()
 	hold, here := fifo(t, dir, "hold"), fifo(t, dir, "here")
 	c := connectTo(t, dir)
@@ -280,7 +280,7 @@ func TestTermEndsASupervisorOnlyWhenNothingIsLeft(t *testing.T) {
 	}
 }
 
-func TestALaunchThatIsGivenUpIsDetached(t *testing.T) {
+func TestAnAbandonedLaunchIsDetached(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
 	pid := supervisorPid(t, dir)
@@ -344,7 +344,7 @@ func TestADismissedSupervisorEndsWithItsPrograms(t *testing.T) {
 	}
 }
 
-func TestWhereNoSupervisorIsNobodyIsDismissed(t *testing.T) {
+func TestDismissWithoutASupervisorDoesNothing(t *testing.T) {
 	if err := Dismiss(t.Context(), t.TempDir(), true); err != nil {
 		t.Error(err)
 	}

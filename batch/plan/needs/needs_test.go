@@ -62,7 +62,7 @@ func samples() *rapid.Generator[[]needs.Sample] {
 	}), 1, 30)
 }
 
-func TestMemoryIsNeverBelievedBelowWhatMayBeUsed(t *testing.T) {
+func TestMemoryNeedIsNeverBelowTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		declared := needs.Need{CPU: one, Memory: rapid.Int64Range(0, 1<<50).Draw(t, "declared")}
 		c := needs.New(declared)
@@ -86,7 +86,7 @@ func TestMemoryIsNeverBelievedBelowWhatMayBeUsed(t *testing.T) {
 
 // The step is span/(span+Pace) of the way, exactly; who was throttled below what he is
 // believed to need, and used no more, teaches nothing.
-func TestCPUGoesSlowlyAndOnlyToWhatWasShown(t *testing.T) {
+func TestCPUNeedMovesSlowlyToTheMeasuredNeed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := needs.New(needs.Need{CPU: batch.Share(rapid.Int32Range(1, int32(one)).Draw(t, "declared"))})
 		for _, m := range samples().Draw(t, "samples") {
@@ -112,7 +112,7 @@ func TestCPUGoesSlowlyAndOnlyToWhatWasShown(t *testing.T) {
 }
 
 // A task that wants a part of a processor gets its believed need, at some yield.
-func TestWhateverWasDeclaredTheNeedComesToWhatATaskWants(t *testing.T) {
+func TestTheEstimateConvergesToTheNeed(t *testing.T) {
 	for _, declared := range []batch.Share{needs.Least, one / 4, one} {
 		for _, wants := range []batch.Share{0, one / 5, one / 2, one} {
 			c := needs.New(needs.Need{CPU: declared})
@@ -144,7 +144,7 @@ func TestWhateverWasDeclaredTheNeedComesToWhatATaskWants(t *testing.T) {
 }
 
 // The one that recalls has been told nothing, and so it tells what the first one did.
-func TestWhatWasFoundOutIsRecalled(t *testing.T) {
+func TestMeasuredNeedsAreRecalled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		declared := needs.Need{CPU: batch.Share(rapid.Int32Range(1, int32(one)).Draw(t, "cpu")), Memory: rapid.Int64Range(0, 1<<50).Draw(t, "memory")}
 		first, then := needs.New(declared), needs.New(declared)

@@ -200,7 +200,7 @@ func choose(free, memory []int64, width, each int64) []batch.NodeAllocation {
 	return all
 }
 
-func TestNodeThatIsNotThereIsPassedOverAndKeepsWhatIsBooked(t *testing.T) {
+func TestNodeThatIsDownIsSkippedAndKeepsItsBookings(t *testing.T) {
 	a := New(batch.Platform{Nodes: []batch.Node{{Processors: 2}, {Processors: 2}}})
 	first := a.Pick(1)
 	a.SetDown(0, true)

@@ -38,7 +38,7 @@ func TestADaemonListensBeyondLoopbackOnlyIfThatIsSaidToBeInsecure(t *testing.T) 
 	}
 }
 
-func TestWhoOwnsANodeIsReadAsItWasWritten(t *testing.T) {
+func TestTheOwnerFileIsReadAsWritten(t *testing.T) {
 	dir := t.TempDir()
 	if o, err := readOwner(dir); o != (Owner{}) || err != nil {
 		t.Errorf("of nobody: %+v, %v", o, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 )
 
-func TestOrdersThatAreLateAreNotCarriedOut(t *testing.T) {
+func TestLateSequencesAreNotApplied(t *testing.T) {
 	var o sequencer
 	a, b := node.ID{Key: batch.Key{Job: "a"}}, node.ID{Key: batch.Key{Job: "b"}}
 	var done []string
@@ -53,7 +53,7 @@ func TestOrdersThatAreLateAreNotCarriedOut(t *testing.T) {
 }
 
 // The daemon hears of the end between looking the task up and giving it the node.Sequence.
-func TestATaskThatHasEndedIsNotRemembered(t *testing.T) {
+func TestAnEndedTaskIsForgotten(t *testing.T) {
 	var o sequencer
 	id := node.ID{Key: batch.Key{Job: "a"}}
 	watch := o.begin()

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 )
 
-func TestNodeThatDoesNotAnswerIsToldAtOnceAndItsMembersAreLostAfterTheLease(t *testing.T) {
+func TestSilentNodeIsReportedAtOnceAndItsMembersAreLostAfterTheLease(t *testing.T) {
 	for name, deaf := range map[string]bool{"cut off": false, "its answers are lost": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestPartitionThatHealsWithinTheLeaseEndsNothing(t *testing.T) {
 	})
 }
 
-func TestWhatOutlivesItsLeaseIsKilledBeforeTheNodeIsThereAgain(t *testing.T) {
+func TestTasksThatOutliveTheirLeaseAreKilledBeforeTheNodeIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
 		a.immortal = true
@@ -159,7 +159,7 @@ func TestNothingIsSentToANodeThatHasLeftAndThePolicyKnowsFirst(t *testing.T) {
 }
 
 // The node says so itself, before a renewal has failed.
-func TestNodeThatTakesNoLaunchIsAskedAtOnce(t *testing.T) {
+func TestNodeThatRefusesALaunchIsQueriedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
 		p := open(t, a)
@@ -181,7 +181,7 @@ func TestNodeThatTakesNoLaunchIsAskedAtOnce(t *testing.T) {
 }
 
 // Else it would fail all jobs of the site, one after the other.
-func TestNodeThatCanStartNothingGetsNothingAndKeepsWhatRuns(t *testing.T) {
+func TestAnUnfitNodeGetsNoLaunchesAndKeepsItsTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
 		p := open(t, a)
@@ -228,7 +228,7 @@ func TestNodeThatCanStartNothingGetsNothingAndKeepsWhatRuns(t *testing.T) {
 	})
 }
 
-func TestNobodyWaitsForANode(t *testing.T) {
+func TestTheLoopNeverWaitsForANode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
 		p := open(t, a)
@@ -259,7 +259,7 @@ func TestNobodyWaitsForANode(t *testing.T) {
 	})
 }
 
-func TestJobThatHadEndedBeforeASignalReachedItSaysSo(t *testing.T) {
+func TestJobThatEndedBeforeASignalReportsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
 		p := open(t, a)
@@ -276,7 +276,7 @@ func TestJobThatHadEndedBeforeASignalReachedItSaysSo(t *testing.T) {
 }
 
 // A node may keep a signal until its task can be reached.
-func TestJobHasHeardWhatOneOfItsMembersHasHeard(t *testing.T) {
+func TestSignalReachesAJobThroughAnyMember(t *testing.T) {
 	for name, c := range map[string]struct {
 		first exec.Exit // of the one that had ended when the signal was sent
 		hears bool      // the other one
@@ -354,7 +354,7 @@ func TestSharesOfManyAreSentTogetherAndTheLastOnesCount(t *testing.T) {
 	})
 }
 
-func TestClosedPoolLeavesEverythingToItsLease(t *testing.T) {
+func TestClosedPoolLeavesTasksOnTheirLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
 		p := open(t, a)
@@ -373,7 +373,7 @@ func TestClosedPoolLeavesEverythingToItsLease(t *testing.T) {
 	})
 }
 
-func TestWhoStartsCanWaitUntilItIsToldWhichNodesAreNotThere(t *testing.T) {
+func TestAskedReturnsWhenTheStateOfAllNodesIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newHost("a"), newHost("b")
 		a.cutOff(true)
@@ -392,7 +392,7 @@ func TestWhoStartsCanWaitUntilItIsToldWhichNodesAreNotThere(t *testing.T) {
 }
 
 // It was asked while nobody followed.
-func TestWhatIsKnownWhenSomebodyFollowsIsToldAtOnce(t *testing.T) {
+func TestAFollowerLearnsTheKnownStateAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
 		a.cutOff(true)

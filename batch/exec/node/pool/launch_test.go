@@ -92,7 +92,7 @@ func TestOnceIsOnTheHostWithMostProcessors(t *testing.T) {
 	})
 }
 
-func TestMembersWriteBehindEachOtherIntoFilesThatAreEmptyAtFirst(t *testing.T) {
+func TestMembersAppendToFilesThatAreTruncatedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newHost("a"), newHost("b")
 		p := open(t, a, b)
@@ -165,7 +165,7 @@ func TestFirstThatFailsEndsTheOthers(t *testing.T) {
 	}
 }
 
-func TestMembersThatMakePlaceHaveNotFailed(t *testing.T) {
+func TestMembersThatStopAtACheckpointHaveNotFailed(t *testing.T) {
 	for name, c := range map[string]struct{ codes, want []int }{
 		"all":              {[]int{85, 85}, []int{85}},
 		"one has finished": {[]int{85, 0}, []int{85}},
@@ -189,7 +189,7 @@ func TestMembersThatMakePlaceHaveNotFailed(t *testing.T) {
 	}
 }
 
-func TestLaunchThatRunsNothingSaysWhy(t *testing.T) {
+func TestFailedLaunchReportsWhy(t *testing.T) {
 	missing := errors.New("command x: not found")
 	for name, c := range map[string]struct {
 		errs []error
@@ -219,7 +219,7 @@ func TestLaunchThatRunsNothingSaysWhy(t *testing.T) {
 	}
 }
 
-func TestAttemptOfWhichOnlyAPartStartsIsEndedAndLost(t *testing.T) {
+func TestPartlyLaunchedAttemptIsEndedAndLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newHost("a"), newHost("b")
 		p := open(t, a, b)
@@ -236,7 +236,7 @@ func TestAttemptOfWhichOnlyAPartStartsIsEndedAndLost(t *testing.T) {
 	})
 }
 
-func TestBadPlacesAreRefused(t *testing.T) {
+func TestBadAllocationsAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := open(t, newHost("a"))
 		for _, allocation := range [][]batch.NodeAllocation{nil, {on(1, 1)}, {on(-1, 1)}, {on(0, 0)}} {

@@ -99,7 +99,7 @@ func TestATaskRunsOnTheProcessorsOfItsNodesAndMovesWithThem(t *testing.T) {
 	}
 }
 
-func TestATaskOfNodesWithoutProcessorsOfTheirOwnRunsAnywhere(t *testing.T) {
+func TestATaskOfNodesWithoutPinsRunsAnywhere(t *testing.T) {
 	p, h := here(t, nil)
 	eventually(t, "it runs", func() bool {
 		_, err := p.Launch(script(t.TempDir(), "j", batch.LaunchOnce, `exec sleep 1000`, on(1, 1)))

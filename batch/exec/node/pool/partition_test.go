@@ -20,7 +20,7 @@ import (
 // or after, its end was told; no member runs twice; nothing is launched where the
 // follower believes that there is no node; an end is one of its members'; and when all
 // is well again the last shares are in force, and every attempt ends.
-func TestWhateverIsCutOffOrRestartedNothingRunsTwice(t *testing.T) {
+func TestNothingRunsTwiceUnderPartitionsAndRestarts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPlan().Draw(rt, "plan")
 		if wrong := play(t, p); len(wrong) > 0 {
@@ -31,7 +31,7 @@ func TestWhateverIsCutOffOrRestartedNothingRunsTwice(t *testing.T) {
 }
 
 // Each of these has found the fault that its file is named after, planted or not.
-func TestPlansThatHaveFoundFaultsFindNone(t *testing.T) {
+func TestRecordedFaultPlansPass(t *testing.T) {
 	names, err := filepath.Glob("testdata/partitions/*.json")
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)

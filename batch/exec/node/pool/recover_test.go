@@ -93,7 +93,7 @@ func TestRecovery(t *testing.T) {
 }
 
 // Nobody knows how long ago an earlier life has renewed it.
-func TestWhatCannotBeRecoveredIsLostAfterALease(t *testing.T) {
+func TestAnUnrecoverableAttemptIsLostAfterALease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
 		a.cutOff(true)
@@ -110,7 +110,7 @@ func TestWhatCannotBeRecoveredIsLostAfterALease(t *testing.T) {
 }
 
 // A server may take long before it asks.
-func TestWhatIsRecoveredAfterTheLeaseIsLostAndBarredLater(t *testing.T) {
+func TestMembersRecoveredAfterTheLeaseAreLostAndBarredLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
 		a.cutOff(true)

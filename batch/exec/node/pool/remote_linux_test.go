@@ -126,7 +126,7 @@ func TestRealProcessThatFailsEndsTheOthersOnOtherNodes(t *testing.T) {
 }
 
 // The daemon is killed, its supervisor is not: the lease ends there.
-func TestRealNodeThatIsKilledLosesItsPartAndTheRestIsEnded(t *testing.T) {
+func TestRealNodeThatIsKilledLosesItsMemberAndEndsTheOthers(t *testing.T) {
 	p, all, n := rigs(t, 2, 3*time.Second)
 	p.Follow(n.changed)
 	dir := t.TempDir()
@@ -163,7 +163,7 @@ func TestRealNodeThatIsKilledLosesItsPartAndTheRestIsEnded(t *testing.T) {
 
 // What runs on survives a daemon, and a server, that are killed and started again
 // within its lease.
-func TestRealProcessIsFollowedAgainAfterItsDaemonAndItsServerWereStartedAgain(t *testing.T) {
+func TestRealProcessIsFollowedAfterRestartsOfDaemonAndServer(t *testing.T) {
 	p, all, n := rigs(t, 1, 20*time.Second)
 	p.Follow(n.changed)
 	dir := t.TempDir()

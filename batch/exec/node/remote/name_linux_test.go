@@ -9,7 +9,7 @@ import (
 
 // Two sites may each have a node of that name on one host: what the other runs is not what
 // a predecessor has left.
-func TestTwoNodesOfOneNameLeaveEachOthersTasksAlone(t *testing.T) {
+func TestTwoNodesOfTheSameNameDoNotTouchEachOthersTasks(t *testing.T) {
 	r := newRig(t)
 	defer r.keep(30 * time.Second)()
 	r.launch(r.task(1, runs+`sleep 300`))

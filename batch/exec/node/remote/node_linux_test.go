@@ -22,7 +22,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
-func TestATaskRunsOnANodeAndItsEndIsTold(t *testing.T) {
+func TestATaskRunsOnANodeAndItsEndIsReported(t *testing.T) {
 	r := newRig(t)
 	defer r.keep(10 * time.Second)()
 	d, err := r.node.Describe(t.Context())
@@ -105,7 +105,7 @@ func TestATaskOutlivesItsDaemon(t *testing.T) {
 	}
 }
 
-func TestAnEndThatNobodyHeardIsToldByTheNextDaemon(t *testing.T) {
+func TestAnUnreportedEndIsReportedByTheNextDaemon(t *testing.T) {
 	r := newRig(t)
 	defer r.keep(30 * time.Second)()
 	if err := syscall.Mkfifo(filepath.Join(r.dir, "hold"), 0o600); err != nil {
@@ -211,7 +211,7 @@ func TestNoTaskSurvivesAPartitionThatIsLongerThanItsLease(t *testing.T) {
 	}
 }
 
-func TestAnOrderThatIsLateForItsLeaseBeginsNothingUnderTheNext(t *testing.T) {
+func TestALaunchThatIsLateForItsLeaseRunsNothingUnderTheNext(t *testing.T) {
 	r := newRig(t)
 	const lease = 2 * time.Second
 	if err := r.node.Renew(t.Context(), lease); err != nil {
@@ -291,7 +291,7 @@ func TestANodeServesOneServer(t *testing.T) {
 	}
 }
 
-func TestWhatIsBarredThereNeverRuns(t *testing.T) {
+func TestTasksBarredOnANodeNeverRun(t *testing.T) {
 	r := newRig(t)
 	defer r.keep(10 * time.Second)()
 	if won, err := r.node.Bar(t.Context(), id(1)); !won || err != nil {
@@ -302,7 +302,7 @@ func TestWhatIsBarredThereNeverRuns(t *testing.T) {
 	}
 }
 
-func TestANodeThatIsNotThereRunsNothing(t *testing.T) {
+func TestANodeThatIsDownRunsNothing(t *testing.T) {
 	r := newRig(t)
 	if err := r.node.Renew(t.Context(), 10*time.Second); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 )
 
 // The network delivers SIGSTOP after the SIGCONT that was sent after it.
-func TestASignalThatOthersHaveOvertakenIsPassedOver(t *testing.T) {
+func TestAnOvertakenSignalIsIgnored(t *testing.T) {
 	r := newRig(t)
 	defer r.keep(30 * time.Second)()
 	p := r.launch(r.task(1, runs+`until [ -e "$1/stop" ]; do echo x >> "$1/steps"; sleep 0.01; done; exit 5`))
@@ -48,7 +48,7 @@ func TestASignalThatOthersHaveOvertakenIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestASignalWithoutAnAnswerHoldsUpNothingElse(t *testing.T) {
+func TestAnUnansweredSignalBlocksNothingElse(t *testing.T) {
 	r := newRig(t)
 	defer r.keep(30 * time.Second)()
 	p := r.launch(r.task(1, runs+`exec sleep 300`))
@@ -76,7 +76,7 @@ func TestASignalWithoutAnAnswerHoldsUpNothingElse(t *testing.T) {
 // unlock gives back what TryLock has got; false: try again.
 func unlock(p *Task) bool { p.mu.Unlock(); return false }
 
-func TestATaskThatHadEndedBeforeItWasToldToHasEndedByItself(t *testing.T) {
+func TestATaskThatEndedBeforeASignalEndedByItself(t *testing.T) {
 	r := newRig(t)
 	defer r.keep(30 * time.Second)()
 	if err := syscall.Mkfifo(filepath.Join(r.dir, "hold"), 0o600); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 )
 
-func TestAnotherServerAtTheAddressOfANodeIsToldFromSilence(t *testing.T) {
+func TestAnotherServerAtTheAddressOfANodeIsReported(t *testing.T) {
 	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) })
 	both := new(http.Protocols)
 	both.SetHTTP1(true)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAFullDiskLosesNothingThatWasThere(t *testing.T) {
+func TestAFullDiskLosesNoExistingRecord(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("drover-test", dir, "tmpfs", 0, "size=64k"); err != nil {
 		t.Skip("no tmpfs here:", err)

@@ -21,7 +21,7 @@ var (
 	leader = process.ID{Pid: 7, Start: 9, Boot: "b"}
 )
 
-func TestWhoMakesTheFileHasTheAttempt(t *testing.T) {
+func TestTheCreatorOfTheFileOwnsTheAttempt(t *testing.T) {
 	for name, c := range map[string]struct {
 		claims []Claimer
 		won    []bool
@@ -74,7 +74,7 @@ func TestOneOfManyClaimersWins(t *testing.T) {
 	}
 }
 
-func TestAppendGoesOnBehindATornLine(t *testing.T) {
+func TestAppendContinuesAfterAnIncompleteLine(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "1-1")
 	if _, _, err := Claim(dir, "1-1", one, second(5)); err != nil {
@@ -124,7 +124,7 @@ func TestLongReasonsAreCut(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsAnErrorWithTheFile(t *testing.T) {
+func TestUnreadableFilesAreNamedInErrors(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "1-1"), []byte("x\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ const (
 
 func second(n int) time.Time { return time.Date(2026, 1, 2, 3, 4, n, 0, time.UTC) }
 
-func TestParseReadsWholeLinesAndNoTornOne(t *testing.T) {
+func TestParseIgnoresAnIncompleteLastLine(t *testing.T) {
 	claimed := State{Claimer: Claimer{Supervisor, "s1"}, Claimed: second(5)}
 	run := claimed
 	run.Run, run.Started = process.ID{Pid: 7, Start: 9, Boot: "b"}, second(6)
