@@ -25,7 +25,7 @@ func paperTypes(t testing.TB) []moldableType {
 //	t2: S(2) = 1/0.55, w1 = 1000/0.55 = 1818.18; S(96) = 1/0.109375: 198.86
 //	t3: S(100) = 1/0.0199, w1 = 60/0.0199 = 3015.08; S(256) = 1/0.0138671875: 41.81
 //	t4: S(128) = 1/(0.001+0.0078046875) = 113.576, w1 = 100 × that; S(650): 28.81
-func TestWalltimesOfEachTypeAreThoseOfAHand(t *testing.T) {
+func TestWalltimesOfEachTypeMatchHandCalculation(t *testing.T) {
 	types := paperTypes(t)
 	for _, c := range []struct {
 		kind     int
@@ -52,7 +52,7 @@ func TestWalltimesOfEachTypeAreThoseOfAHand(t *testing.T) {
 }
 
 // The oracle is the paper's text, step by step, in fractions.
-func TestWalltimesAreThoseOfThePaperInExactFractions(t *testing.T) {
+func TestWalltimesMatchThePaperExactly(t *testing.T) {
 	speedup := func(a amdahl, n int32) *big.Rat {
 		p := big.NewRat(a.parallel, millionths)
 		s := new(big.Rat).Sub(big.NewRat(1, 1), p)

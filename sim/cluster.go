@@ -19,9 +19,9 @@ type Cluster struct {
 	// PassEachEvent makes a pass after every event; see Single.
 	PassEachEvent bool
 	Penalty       batch.Duration // see Single
-	// Shared says that the policy lets jobs share processors.
+	// Shared: the policy lets jobs share processors.
 	Shared bool
-	// Places is told where each job runs, if it is not nil: which processors
+	// Places records the processors of each job, if it is not nil; recording
 	// costs time that a run without it saves.
 	Places *Places
 	// Progress is called now and then with the number of jobs submitted, if it is
@@ -33,7 +33,7 @@ type Cluster struct {
 const progressEvery = 1000
 
 // Run replays a workload and returns the outcome of each job. The policy must
-// be new. It ends early only if ctx does. The error may be a *HorizonError.
+// be new. Run stops early only if ctx ends. The error can be a *HorizonError.
 func (c *Cluster) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 	r := &clusterRun{cluster: c, jobs: w.Jobs, outcomes: make([]Outcome, len(w.Jobs))}
 	if _, ok := c.Policy.(learner); ok {
@@ -71,10 +71,10 @@ type clusterRun struct {
 	jobs     []Job
 	outcomes []Outcome
 	handles  handles
-	names    *Names // nil: the policy does not ask whose a job is
+	names    *Names // nil: the policy does not look at users
 }
 
-// learner is a policy that looks at whose jobs ran for how long.
+// learner is a policy that learns from the runtimes of users' jobs.
 type learner interface {
 	Learn(owner, application string, estimate, runtime batch.Duration)
 }
@@ -114,15 +114,15 @@ func (r *clusterRun) Ended(now batch.Time, job *batch.Job, killed bool) {
 	r.handles.release(job.Handle)
 }
 
-// Places books the processors of one machine: the lowest-numbered free ones,
-// where a policy only counts them. Where jobs share processors, or are paused, nothing is
-// booked, and what is told of a job is where it starts: its nodes.
+// Places records which processors of a machine each job has. For a policy that only counts
+// processors it allocates the free ones with the lowest numbers. Under a policy that shares
+// processors or pauses jobs it only reports the nodes on which a job starts.
 type Places struct {
 	free *nodes.Allocator         // nil: shared
 	held [][]batch.NodeAllocation // by handle
 }
 
-// NewPlaces returns the places of an idle machine of so many processors under a policy.
+// NewPlaces returns the record of an idle machine of procs processors under a policy.
 func NewPlaces(policy string, procs int32) *Places {
 	if choosesNodes(policy) {
 		return &Places{}

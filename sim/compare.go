@@ -12,7 +12,7 @@ import (
 // are in seconds.
 type Comparison struct {
 	Jobs     int `json:"jobs"`      // of the grid and of local users
-	GridJobs int `json:"grid_jobs"` // which all that follows is about
+	GridJobs int `json:"grid_jobs"` // all figures below are about these
 
 	// Impacted jobs are completed at least a second earlier or later than in the
 	// reference.
@@ -47,13 +47,13 @@ type Comparison struct {
 	BytesMoved int64 `json:"bytes_moved"`
 }
 
-// ErrOtherWorkload says that two runs are not of the same jobs.
+// ErrOtherWorkload is returned when two runs are not of the same jobs.
 var ErrOtherWorkload = errors.New("the two runs are not of the same jobs")
 
 // impact is the least difference between two completions that counts.
 const impact = batch.Second
 
-// Compare holds a run against the reference. The error is an ErrOtherWorkload.
+// Compare compares a run with the reference. The error is an ErrOtherWorkload.
 func Compare(reference, run *Result) (Comparison, error) {
 	jobs, others := run.Workload.Jobs, reference.Workload.Jobs
 	if len(jobs) != len(others) {

@@ -35,7 +35,7 @@ func compared(ends []float64, local ...bool) *Result {
 //	response        -  390→240    -    600→700 100→101
 //
 // so that three are impacted, one of them early; their response is 1041 over 1090.
-func TestComparisonOfSixJobsIsThatOfAHand(t *testing.T) {
+func TestComparisonOfSixJobsMatchesHandCalculation(t *testing.T) {
 	local := []bool{false, false, true, false, false, false}
 	reference := compared([]float64{100, 400, 500, 530, 640, 150}, local...)
 	run := compared([]float64{100, 250, 900, 530.9, 740, 151}, local...)
@@ -59,7 +59,7 @@ func TestComparisonOfSixJobsIsThatOfAHand(t *testing.T) {
 	}
 }
 
-func TestARunComparedWithItselfHasChangedNothing(t *testing.T) {
+func TestRunComparedWithItselfShowsNoChange(t *testing.T) {
 	r := compared([]float64{100, 400}, false, false)
 	c, err := Compare(r, r)
 	if err != nil || c.Impacted != 0 || c.EarlyShare != 0 || c.RelativeResponse != 1 || c.GridJobs != 2 {

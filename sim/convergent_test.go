@@ -8,7 +8,7 @@ import (
 )
 
 // Two machines of four processors: three jobs, so one waits for the first end, though
-// there are processors enough. Nobody is due, so who is there first goes first.
+// there are processors enough. No job has a deadline, so the first one goes first.
 func TestAJobOfConvergentHasAMachineToItself(t *testing.T) {
 	w := &Workload{Jobs: []Job{
 		{ID: 1, Width: 1, Runtime: 10 * batch.Second, Walltime: batch.Minute},
@@ -30,7 +30,7 @@ func TestAJobOfConvergentHasAMachineToItself(t *testing.T) {
 	}
 }
 
-func TestMachinesThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidMachinesAreRefused(t *testing.T) {
 	for want, s := range map[string]Single{
 		"node: 4 with policy easy": {Procs: 8, Node: 4, Policy: "easy"},
 		"node: 3":                  {Procs: 8, Node: 3, Policy: "convergent"},

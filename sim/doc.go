@@ -12,16 +12,16 @@
 //	Scenario ── Prepare ──▶ Prepared ── Run(Variant) ──▶ Result ──┐
 //	                          └──────── Run(reference) ▶ Result ──┴─▶ Compare
 //
-// A Variant says from which seed types of moldable jobs and local users are drawn,
-// how many those are, whether sites are alike, and how waiting jobs are reallocated
+// A Variant sets the seed from which the types of moldable jobs and the local users are
+// drawn, the share of local users, whether all sites have the same speed, and how waiting
+// jobs are reallocated
 // (Y. Caniou, G. Charrier, F. Desprez, AusPDC 2011, section 4).
 //
 // A run is a function of its configuration and workload: the same bytes come
-// out, on any machine and any number of cores. What depends on the wall clock is
-// a Timing, which is kept apart.
+// out, on any machine and any number of cores. What depends on the wall clock is in a
+// separate Timing.
 //
-// At one instant ends come first, then submissions, then one scheduling pass. A
-// job that would outlive its walltime is killed at it, or runs on: Overrun. Jobs
-// whose runtime or width is not known are left out and counted; a runtime of 0
-// stays.
+// At one instant ends come first, then submissions, then one scheduling pass. Overrun
+// decides whether a job is killed at its walltime or keeps running. Jobs of unknown runtime
+// or width are left out and counted; jobs with a runtime of 0 stay.
 package sim

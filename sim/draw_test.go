@@ -38,7 +38,7 @@ func TestSharesOfTypesAreExactProbabilities(t *testing.T) {
 
 // Chi squared with 3 degrees of freedom is below 16.3 with probability 0.999; the
 // seeds are fixed, so that what passes once passes always.
-func TestAsManyJobsAreOfATypeAsItsShareSays(t *testing.T) {
+func TestTypesOccurByTheirShares(t *testing.T) {
 	types := paperTypes(t)
 	for seed := range uint64(5) {
 		const n = 100_000
@@ -60,7 +60,7 @@ func TestAsManyJobsAreOfATypeAsItsShareSays(t *testing.T) {
 	}
 }
 
-func TestTwoThirdsOfTheJobsAreLocalAndWhoDoesNotChangeTypes(t *testing.T) {
+func TestTwoThirdsOfTheJobsAreLocalWithoutChangingTypes(t *testing.T) {
 	types := paperTypes(t)
 	const n = 90_000
 	dedicated, shared := drawn(t, n, 7, types, Fraction{}), drawn(t, n, 7, types, PaperLocal)

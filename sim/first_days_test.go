@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFirstDaysCutsWhatIsLonger(t *testing.T) {
+func TestFirstDaysCutsLongerTraces(t *testing.T) {
 	s := &Scenario{Sites: []GridSite{
 		{Trace: "a"},
 		{Trace: "a", Length: "12h"},

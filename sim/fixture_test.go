@@ -16,7 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the expected files in testdata anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the expected files in testdata")
 
 // line is a line of a trace with the fields that matter here: job number, submit
 // time, runtime, allocated and requested processors, requested time.

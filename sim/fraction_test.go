@@ -42,7 +42,7 @@ func FuzzParseFraction(f *testing.F) {
 	})
 }
 
-func TestLengthsKnowDays(t *testing.T) {
+func TestLengthsAcceptDays(t *testing.T) {
 	for text, want := range map[string]batch.Duration{
 		"": 0, "0d": 0, "183d": 183 * day, "30.5d": 732 * batch.Hour, "1h30m": 90 * batch.Minute, "115000d": 115_000 * day,
 	} {

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim"
 )
 
-func TestTinyWorkloadComesOutAsItWasReadByEye(t *testing.T) {
+func TestTinyWorkloadMatchesTheGoldenFiles(t *testing.T) {
 	for _, policy := range []string{"fcfs", "easy", "cbf"} {
 		t.Run(policy, func(t *testing.T) {
 			s := sim.Single{Trace: filepath.Join("testdata", "tiny.swf"), Procs: 8, Policy: policy, Places: true}
@@ -29,7 +29,7 @@ func TestTinyWorkloadComesOutAsItWasReadByEye(t *testing.T) {
 	}
 }
 
-func TestPairOfSitesComesOutAsItWasReadByEye(t *testing.T) {
+func TestPairOfSitesMatchesTheGoldenFiles(t *testing.T) {
 	path := filepath.Join("testdata", "pair.yaml")
 	s, err := sim.ReadScenario(path)
 	if err != nil {
@@ -182,7 +182,7 @@ func TestSchedulesOfAnEstablishedSimulator(t *testing.T) {
 
 // TestKnownMeanWaitsOfEASY compares with means known from published
 // simulations. A pass for each event comes within 1% of all of them; a pass for
-// each instant, our rule, of two, but not of CTC's: docs/simulation.md tells of
+// each instant, our rule, of two, but not of CTC's: docs/simulation.md describes
 // it. The exact figures are those of an independent naive program, for either
 // rule; they catch changes that stay within 1%.
 func TestKnownMeanWaitsOfEASY(t *testing.T) {

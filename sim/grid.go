@@ -20,19 +20,19 @@ import (
 // all simulated sites offer.
 const traceService = "trace"
 
-// Grid is a number of sites. With MCT every job goes through the agent's
-// mapping core and the sites' own cores, which tune and quote it; without, it is
-// queued at the site whose trace it comes from.
+// Grid is a set of sites. With MCT every job goes through the agent's mapping core and the
+// sites' own cores, which tune and quote it. Without MCT a job is queued at the site of its
+// trace.
 type Grid struct {
 	mct      bool
 	sites    []*gridSite
 	widest   int32
 	types    []moldableType // nil: all jobs are rigid
 	input    int64          // bytes of each job
-	links    *mapping.Links // nil: it is not known how long input travels
+	links    *mapping.Links // nil: transfer times are unknown
 	view     mapping.View
 	rounds   *rounds      // nil: nothing is reallocated
-	probe    *tuningProbe // nil: nobody compares tunings
+	probe    *tuningProbe // nil: tunings are not compared
 	progress func(submitted int)
 
 	// Scratch of mapping.
@@ -47,7 +47,7 @@ type gridSite struct {
 	name       string
 	speed      catalogue.Speed
 	overrun    Overrun
-	ratio      bool // a job runs for the same part of its walltime wherever it is
+	ratio      bool // a job runs for the same fraction of its walltime at every site
 	shared     bool // the policy lets jobs share processors
 	core       *site.Site
 	engine     *engine.Engine
@@ -55,7 +55,7 @@ type gridSite struct {
 	forecaster forecast.Forecaster
 	pending    bool // something has happened since the last pass
 
-	places *Places // nil: nobody wants to know
+	places *Places // nil: processors are not recorded
 
 	run     *gridRun
 	handles handles
@@ -117,7 +117,7 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 	return g, g.reserve(s.Reservations)
 }
 
-// Estimate implements site.Planner: the policy plans, or is forecast.
+// Estimate implements site.Planner.
 func (s *gridSite) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	return s.forecaster.Estimate(now, s.policy, asks, out)
 }
@@ -127,12 +127,13 @@ type gridRun struct {
 	jobs     []Job
 	outcomes []Outcome
 	refused  []int          // jobs that no site could take
-	handles  []batch.Handle // by job, at the site where it is; nil if nobody moves jobs
+	handles  []batch.Handle // by job, at the site where it is; nil without reallocation
 	menus    menus
 }
 
 // Run replays a workload and returns the outcome of each job; jobs that no site
-// can take are dropped from w and counted in it. It ends early only if ctx does. The error may be a *HorizonError.
+// can take are dropped from w and counted in it. It stops early only if ctx ends. The error
+// can be a *HorizonError.
 func (g *Grid) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 	r := &gridRun{jobs: w.Jobs, outcomes: make([]Outcome, len(w.Jobs)), menus: newMenus(g, len(w.Jobs))}
 	g.rounds.begin(r)

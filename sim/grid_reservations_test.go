@@ -29,14 +29,14 @@ reservations: [{site: a, width: 3, start: 50s, end: 80s}]
 }
 
 // Job 2 would be done at 40 at a, were that not reserved from 20 on.
-func TestMCTKnowsOfReservations(t *testing.T) {
+func TestMCTPlansAroundReservations(t *testing.T) {
 	traces := map[string]string{"a.swf": rigid(1, 0, 10, 4, 10) + rigid(2, 0, 30, 4, 30)}
 	const text = "mapping: mct\nsites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, {name: b, procs: 4, speed: 0.5, policy: easy}]\n"
 	wantSchedule(t, grid(t, text, traces), "1@0-10a 2@10-40a")
 	wantSchedule(t, grid(t, text+"reservations: [{site: a, width: 1, start: 20s, end: 60s}]\n", traces), "1@0-10a 2@0-60b")
 }
 
-func TestReservationsThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidReservationsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"{site: b, width: 1, start: 0s, end: 1d}":                                                 `reservations[0].site: "b", accepted: the name of a site`,
 		"{site: d, width: 1, start: 0s, end: 1d}":                                                 `reservations[0].site: "d", accepted: a site whose policy takes reservations: cbf, dynp, easy, fcfs, overbook`,

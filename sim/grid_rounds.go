@@ -8,14 +8,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// rounds reallocates the waiting jobs of a grid, at the multiples of a period, when
-// all else of that instant has happened. A nil one does nothing.
+// rounds reallocates the waiting jobs of a grid at the multiples of a period, after all
+// other events of that instant. A nil *rounds does nothing.
 //
-// A round takes no time here, and no message is lost: the protocol by which a
-// live grid moves a job is simulated in sim/faults. What is left of a move, or of
-// a hold and the place after it, is a cancellation at the one site and a submission
-// at the other, or the same, under the same ID: the job comes last in the plan and
-// is tuned anew. That is what is done, by the sites' cores.
+// A round takes no time here, and no message is lost: sim/faults simulates the protocol by
+// which a live grid moves a job. Here a move, or a hold and the place after it, is a
+// cancellation at one site and a submission under the same ID at the other or the same
+// site: the job comes last in the plan and is tuned again. The sites' cores do both.
 type rounds struct {
 	config  reallocation.Config
 	grid    *Grid
@@ -59,8 +58,8 @@ func (o *rounds) note(i int, request *site.Request) {
 	}
 }
 
-// due returns when the grid next has something to do, which without rounds is at
-// now. Where nothing waits rounds are left out.
+// due returns the earlier of now, the next event of the grid, and the next round. Rounds in
+// which no job waits are skipped.
 func (o *rounds) due(now batch.Time) batch.Time {
 	if o == nil {
 		return now
@@ -120,7 +119,7 @@ func (o *rounds) run(ctx context.Context, now batch.Time) error {
 	return nil
 }
 
-// view fills seen. Whether a site promises is asked about one job that waits there.
+// view fills seen. One waiting job tells whether its site promises starts.
 func (o *rounds) view() {
 	o.seen = o.seen[:0]
 	promises := make([]int8, len(o.grid.sites)) // 0: not asked yet
@@ -146,7 +145,7 @@ func (o *rounds) view() {
 
 func (o *rounds) site(i int32) *gridSite { return o.grid.sites[o.jobs.outcomes[i].Site] }
 
-// estimate asks a site about jobs that wait there, into o.estimates.
+// estimate asks a site about jobs that wait there, and fills o.estimates.
 func (o *rounds) estimate(s *gridSite, jobs []int32) {
 	o.asks = o.asks[:0]
 	for _, i := range jobs {
@@ -247,7 +246,7 @@ func (o *rounds) withdraw(i int32) {
 	s.pending = true
 }
 
-// put submits a job to the site of a step, where its input has to be first.
+// put submits a job to the site of a step. The job starts after its input has arrived.
 func (o *rounds) put(i int32, step *reallocation.Step) error {
 	s, request := o.grid.sites[step.To], o.requests[i]
 	if step.From != step.To {
@@ -264,9 +263,9 @@ func (o *rounds) put(i int32, step *reallocation.Step) error {
 	return nil
 }
 
-// transfer returns how long the input of a job that waits at a site takes to
-// another one from now on, and whether that is known. Input that is still on its
-// way to the first has to come there before.
+// transfer returns how long the input of a waiting job takes from its site to another one,
+// counted from now, and whether that is known. Input that is still in transit arrives at
+// the first site before it is sent on.
 func (o *rounds) transfer(i int32, from, to int) (batch.Duration, bool) {
 	if o.grid.links == nil {
 		return 0, false
@@ -295,9 +294,9 @@ func (o *rounds) figures() *ReallocationFigures {
 	return f
 }
 
-// kind says which jobs are alike but for their size: rigid ones of a width, and those
-// of a moldable type, whose walltimes are at each width in the order of those at any
-// other, so also in the order of their sum. It is 0 if the sum is beyond time.
+// kind groups jobs that differ in size only: rigid jobs of one width, and jobs of one
+// moldable type. Within a group the order of the walltimes is the same at every width, so it
+// is the order of their sums. kind is 0 if the sum overflows.
 func kind(j *Job, menu []batch.Shape) (like int, size int64) {
 	for i := range menu {
 		if menu[i].Walltime >= batch.Forever-batch.Duration(size) {

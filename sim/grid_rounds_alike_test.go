@@ -10,7 +10,7 @@ import (
 
 // A round believes that of two jobs that are alike the lesser one is completed no
 // later anywhere: so none of its widths may take longer.
-func TestOfJobsThatAreAlikeTheLesserTakesNoLongerAtAnyWidth(t *testing.T) {
+func TestSmallerJobOfAGroupTakesNoLongerAtAnyWidth(t *testing.T) {
 	types := []moldableType{{amdahl: amdahl{800_000, 32}}, {amdahl: amdahl{999_000, 40}}}
 	rapid.Check(t, func(t *rapid.T) {
 		m := menus{types: types, widest: rapid.Int32Range(1, 40).Draw(t, "widest"), byJob: make([][]batch.Shape, 2)}
@@ -38,7 +38,7 @@ func TestOfJobsThatAreAlikeTheLesserTakesNoLongerAtAnyWidth(t *testing.T) {
 	})
 }
 
-func TestAJobBeyondTimeIsLikeNoOther(t *testing.T) {
+func TestJobWithOverflowingWalltimesIsInNoGroup(t *testing.T) {
 	long := batch.Shape{Width: 1, Walltime: batch.Forever - 1}
 	if like, _ := kind(&Job{Width: 1}, []batch.Shape{long, long}); like != 0 {
 		t.Errorf("like %d", like)

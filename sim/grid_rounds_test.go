@@ -23,7 +23,7 @@ import (
 // job 1, which ends at 1000.
 //
 // So it is where 3 is picked first: as the older one, for both are best at 490. Those
-// who look for the greatest gain take 4 first, which gains 710 and not 610.
+// heuristics that look for the greatest gain take 4 first, which gains 710 and not 610.
 func TestJobsLeaveForASiteThatEmptiesEarly(t *testing.T) {
 	traces := map[string]string{
 		"g.swf": rigid(1, 0, 1000, 4, 1000) + rigid(3, 10, 100, 4, 100) + rigid(4, 20, 100, 4, 100),
@@ -78,7 +78,7 @@ reallocation: {algorithm: %s, period: 10s}
 // each round a short job has come that MinMin puts before it. Without the guard the
 // long one begins after all twenty of them; with it, it is held no more after four
 // rounds, and moves up while the others are held.
-func TestAJobStarvesUnderMinMinWithoutTheGuard(t *testing.T) {
+func TestMinMinStarvesAJobWithoutTheGuard(t *testing.T) {
 	var lines strings.Builder
 	lines.WriteString(rigid(1, 0, 1000, 1, 1000) + rigid(2, 1, 5000, 1, 5000))
 	for i := range 20 {

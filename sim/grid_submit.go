@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// submit sends job i on its way.
+// submit maps job i to a site, or queues it at its own.
 func (g *Grid) submit(now batch.Time, r *gridRun, i int) error {
 	j := &r.jobs[i]
 	if !g.mct || j.Local {
@@ -37,7 +37,7 @@ func (g *Grid) submit(now batch.Time, r *gridRun, i int) error {
 	return nil
 }
 
-// accept submits job i, tuned anew, and queues it.
+// accept has the site tune job i again and accept it, and queues it.
 func (s *gridSite) accept(now batch.Time, i int, request *site.Request) error {
 	id := batch.JobID(strconv.Itoa(i))
 	accepted, err := s.core.Submit(now, site.Submission{ID: id, Request: request}, s)
@@ -49,10 +49,9 @@ func (s *gridSite) accept(now batch.Time, i int, request *site.Request) error {
 	return nil
 }
 
-// choose asks all sites for a quote and returns the one the mapper takes, nil if
-// none can run the request, and how long the job's input travels there. A site
-// where something has happened at this instant makes a pass first: it plans with
-// what is true now.
+// choose asks all sites for a quote. It returns the site that the mapper chooses, nil if no
+// site can run the request, and the transfer time of the job's input. A site with events at
+// this instant makes its scheduling pass first, so that its plan is up to date.
 func (g *Grid) choose(now batch.Time, j *Job, request *site.Request) (*gridSite, batch.Duration) {
 	g.candidates = g.view.Candidates(g.candidates[:0], traceService)
 	g.answers = g.answers[:0]
@@ -84,8 +83,8 @@ func (g *Grid) choose(now batch.Time, j *Job, request *site.Request) (*gridSite,
 	return g.sites[i], best.Transfer
 }
 
-// enqueue hands job i of the run to the policy, to start not before an instant. Key
-// is that of a job the core knows, or empty.
+// enqueue hands job i of the run to the policy, with its earliest start. The key is empty
+// for a job that the core does not know.
 func (s *gridSite) enqueue(now batch.Time, i int, shape batch.Shape, key batch.Key, earliest batch.Time) {
 	spec := s.handles.take(int32(i))
 	spec.Shape, spec.EarliestStart = shape, earliest
@@ -108,7 +107,7 @@ func (s *gridSite) enqueue(now batch.Time, i int, shape batch.Shape, key batch.K
 	s.pending = true
 }
 
-// runtime returns how long a job would run here with a walltime.
+// runtime returns how long a job runs at this site, given its walltime there.
 func (s *gridSite) runtime(j *Job, walltime batch.Duration) batch.Duration {
 	if s.ratio {
 		return ratio(j.Runtime, j.Walltime, walltime)
@@ -152,17 +151,16 @@ func (s *gridSite) Ended(now batch.Time, job *batch.Job, killed bool) {
 	s.handles.release(job.Handle)
 }
 
-// must panics if the site's core does not follow its batch system: both are in
-// this process, so that is a bug.
+// must panics if the site's core contradicts its batch system: both are in this process, so
+// that is a bug.
 func must(_ site.Job, err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// handles gives jobs handles and takes them back, so that a policy and its
-// engine see as many as there are jobs in the system at once. A handle keeps its
-// batch.Job.
+// handles gives handles to jobs and reuses them, so that a policy and its engine need only
+// as many as there are jobs in the system at once. A handle keeps its batch.Job.
 type handles struct {
 	specs  []*batch.Job // by handle
 	index  []int32      // of the workload's job that has the handle
@@ -178,7 +176,7 @@ func (h *handles) take(i int32) *batch.Job {
 		h.index[handle] = i
 		return h.specs[handle]
 	}
-	if len(h.specs) == 0 { // batch.NoJob is nobody's
+	if len(h.specs) == 0 { // batch.NoJob names no job
 		h.specs, h.index = append(h.specs, nil), append(h.index, -1)
 	}
 	spec := &batch.Job{Handle: batch.Handle(len(h.specs))}

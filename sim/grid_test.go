@@ -31,7 +31,7 @@ func TestMappingNoneKeepsJobsAtHomeAndMCTDoesNot(t *testing.T) {
 // b is twice as fast. Job 1 goes there, for it is done at 50. Job 2 would be done
 // at 100 at either site: a, by its name, though b is listed first. Job 3 at 200
 // at a and at 100 at b.
-func TestMCTTakesTheEarliestCompletionAndOfEqualOnesTheFirstName(t *testing.T) {
+func TestMCTTakesTheEarliestCompletionAndBreaksTiesByName(t *testing.T) {
 	traces := map[string]string{"t.swf": rigid(1, 0, 100, 4, 100) + rigid(2, 0, 100, 4, 100) + rigid(3, 0, 100, 4, 100)}
 	for _, policy := range []string{"fcfs", "easy", "cbf"} {
 		r := grid(t, fmt.Sprintf(`mapping: mct
@@ -151,11 +151,11 @@ func TestFiguresOfAGridArePerSiteAndOfAll(t *testing.T) {
 	}
 }
 
-// TestAGridOfOneSiteIsThatSiteAlone whether jobs are mapped or stay at home.
+// TestGridOfOneSiteMatchesASingleCluster whether jobs are mapped or stay at home.
 // Jobs run for a second or more: before a site is asked for a quote it makes the
 // pass that is due, where alone it makes one for the whole instant, and a job
 // that starts in that pass and takes no time is gone for the next submission.
-func TestAGridOfOneSiteIsThatSiteAlone(t *testing.T) {
+func TestGridOfOneSiteMatchesASingleCluster(t *testing.T) {
 	for _, policy := range []string{"fcfs", "easy", "cbf"} {
 		for _, mapping := range []string{"mct", "none"} {
 			t.Run(policy+"-"+mapping, func(t *testing.T) {

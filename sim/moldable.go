@@ -134,7 +134,7 @@ func (a amdahl) serial(width int32) uint64 {
 //	traced × (n / speedup of n) / n × speedup of the traced width
 //
 // rounded up to whole seconds, once. The traced width may exceed the limit: the
-// law goes on there, it is only that nobody runs it so.
+// law still applies there, but no job runs that wide.
 func (a amdahl) menu(dst []batch.Shape, walltime batch.Duration, traced, widest int32) []batch.Shape {
 	work := uint64(walltime.CeilSeconds()/batch.Second) * uint64(traced)
 	over := a.serial(traced)
@@ -144,7 +144,7 @@ func (a amdahl) menu(dst []batch.Shape, walltime batch.Duration, traced, widest 
 	return dst
 }
 
-// quotient returns x × num / den seconds, rounded up. What is beyond time is
+// quotient returns x × num / den seconds, rounded up. The result is at most
 // batch.Forever.
 func quotient(x, num, den uint64) batch.Duration {
 	hi, lo := bits.Mul64(x, num)
@@ -161,9 +161,8 @@ func quotient(x, num, den uint64) batch.Duration {
 	return batch.Duration(q) * batch.Second
 }
 
-// ratio returns how long a job runs that was traced with a runtime and a walltime
-// and has got another walltime: the same part of it, rounded to the nearest
-// second, halves up.
+// ratio returns the runtime of a traced job under another walltime: the same fraction of it,
+// rounded to the nearest second, halves up.
 func ratio(runtime, walltime, got batch.Duration) batch.Duration {
 	if got == batch.Forever {
 		return batch.Forever
@@ -182,7 +181,7 @@ func ratio(runtime, walltime, got batch.Duration) batch.Duration {
 }
 
 // menus makes the menus of grid jobs, at speed 1.0, and keeps each as long as its
-// job may be asked about: a site points to it. Their memory is used again.
+// job can be asked about, because a site points to it. Their memory is reused.
 type menus struct {
 	types  []moldableType
 	widest int32
@@ -257,7 +256,7 @@ func draw(jobs []Job, seed uint64, types []moldableType, local Fraction, sites [
 		p := stream(seed, purposeLocal)
 		for i := range jobs {
 			j := &jobs[i]
-			// Who is too wide for the site would not have asked there.
+			// A local user does not submit a job that is too wide for the site.
 			if below(p, uint64(local.Den)) < uint64(local.Num) && int64(j.Width) <= sites[j.Home].Procs {
 				j.Local = true
 			}

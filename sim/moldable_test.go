@@ -21,7 +21,7 @@ import (
 // which is 38 s. Job 2 would end at 150 there; at a it does at 101. It would run
 // twice as long as it has said. Job 3 is sequential: 30 s at a after that, 15 s at b
 // after 75, and moves up when job 1 has ended; it runs for 2/3 of them.
-func TestMoldableJobsGetTheShapesOfAHand(t *testing.T) {
+func TestMoldableShapesMatchHandCalculation(t *testing.T) {
 	traces := map[string]string{"t.swf": rigid(1, 0, 50, 4, 100) + rigid(2, 1, 200, 4, 100) + rigid(3, 2, 20, 1, 30)}
 	const sites = `mapping: mct
 moldable: {types: [{parallel: 0.8, limit: 4, share: 1}]}
@@ -50,7 +50,7 @@ sites: [{name: a, trace: t.swf, procs: 4, policy: cbf}, {name: b, procs: 2, spee
 }
 
 // Job 2 of the grid comes before jobs 3 and 4 of b's users, and ends there first.
-func TestFiguresOfTheGridAreThoseOfItsOwnJobs(t *testing.T) {
+func TestGridFiguresCountGridJobsOnly(t *testing.T) {
 	traces := map[string]string{"a.swf": rigid(1, 0, 100, 2, 100) + rigid(2, 0, 50, 2, 50), "b.swf": rigid(3, 0, 100, 2, 100) + rigid(4, 1, 10, 2, 10)}
 	const sites = "mapping: mct\nsites: [{name: a, trace: a.swf, procs: 2, policy: cbf}, {name: b, trace: b.swf, procs: 2, policy: cbf%s}]\n"
 	r := grid(t, fmt.Sprintf(sites, ", local: true"), traces)
@@ -66,7 +66,7 @@ func TestFiguresOfTheGridAreThoseOfItsOwnJobs(t *testing.T) {
 // The grid of TestJobsLeaveForASiteThatEmptiesEarly. The input of jobs 3 and 4 takes
 // 320 s from a to b: at 100 the round finds that 3 could start there at 420, and 4
 // after it. Neither move would bring the threshold, but what travels is known.
-func TestAMovedJobStartsNoEarlierThanItsInputIsThere(t *testing.T) {
+func TestMovedJobStartsAfterItsInputArrives(t *testing.T) {
 	traces := map[string]string{
 		"g.swf": rigid(1, 0, 1000, 4, 1000) + rigid(3, 10, 100, 4, 100) + rigid(4, 20, 100, 4, 100),
 		"b.swf": rigid(2, 0, 90, 4, 1050) + rigid(5, 5, 300, 4, 300),
@@ -100,7 +100,7 @@ sites: [{name: a, procs: 4, policy: cbf, trace: g.swf}, {name: b, procs: 4, poli
 // Input takes 100 s. Job 2 is mapped at 10 to the slow b, where it comes at 110 and
 // would end at 1110, because c's local job 3 says that it takes until 1050. That one
 // ends at 40, and the round at 50 moves job 2 to c, where its input comes by b, at 210.
-func TestInputOnItsWayGoesOnWhenItHasArrived(t *testing.T) {
+func TestInputInTransitIsForwardedAfterItArrives(t *testing.T) {
 	traces := map[string]string{"a.swf": rigid(1, 0, 5000, 4, 5000) + rigid(2, 10, 100, 4, 100), "c.swf": rigid(3, 0, 40, 4, 1050)}
 	r := grid(t, `mapping: mct
 input: 100MB
@@ -142,7 +142,7 @@ func prepared(t testing.TB) *sim.Prepared {
 	return p
 }
 
-func TestInputComesBeforeItsJobWhateverIsMoved(t *testing.T) {
+func TestJobsNeverStartBeforeTheirInputArrives(t *testing.T) {
 	s, err := sim.ParseScenario(strings.NewReader(whole), "s.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func NewTiming(jobs int, wall time.Duration, peak int64) Timing {
 	return t
 }
 
-// Result is all that comes out of a run.
+// Result is everything that a run produces.
 type Result struct {
 	Summary  Summary
 	Workload *Workload
@@ -75,8 +75,8 @@ func (r *Result) WriteFiles(dir string, t Timing) error {
 	return nil
 }
 
-// writeFile writes a file. Half of one looks like a whole one, so one that could
-// not be finished is removed.
+// writeFile writes a file. A file that could not be completed is removed,
+// because it would look complete.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -100,8 +100,8 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 // WriteJobs writes a row for each job, in order of submission, with Batsim's
 // column names and the site. Times are in seconds with a fraction where there is
 // one; a killed job has the final state Batsim gives it. With several sites a
-// job's number has the name of the one whose trace it comes from before it, as
-// Batsim writes the workload's: "kth!17".
+// job's number is prefixed with the site of its trace, as Batsim prefixes the workload:
+// "kth!17".
 func (r *Result) WriteJobs(w io.Writer) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{

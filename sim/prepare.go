@@ -11,8 +11,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-// Prepared is a scenario whose traces have been read and cut. It is not changed by
-// runs, and any number of them may share it at the same time.
+// Prepared is a scenario with its traces read and cut. Runs do not change it, and any number
+// of runs can share it at the same time.
 type Prepared struct {
 	scenario Scenario
 	jobs     []Job // in order of submission, nothing drawn
@@ -20,9 +20,9 @@ type Prepared struct {
 	rejected []Rejected // by site
 }
 
-// Variant is what may be different from run to run of a prepared scenario.
+// Variant is what can differ from run to run of a prepared scenario.
 type Variant struct {
-	// Seed is that of what is drawn: the types of moldable jobs, and who is local.
+	// Seed is the seed of all draws: the types of moldable jobs, and which jobs are local.
 	Seed uint64
 	// Local is the share of the jobs that are drawn to be rigid local jobs of their
 	// own site; 0 is a dedicated platform.
@@ -35,7 +35,7 @@ type Variant struct {
 	// reference.
 	Reallocation *Reallocation
 
-	probe *tuningProbe // nil: nobody compares tunings
+	probe *tuningProbe // nil: tunings are not compared
 }
 
 // Variant returns the one that the scenario itself asks for.
@@ -48,7 +48,7 @@ func (s *Scenario) Variant() Variant {
 }
 
 // Prepare reads the traces of a scenario that has been validated; file is where
-// it was read from, beside which traces are looked for. The error may be a
+// it was read from, beside which traces are looked for. The error can be a
 // *swf.TraceNotFoundError.
 func (s *Scenario) Prepare(ctx context.Context, file string) (*Prepared, error) {
 	p := &Prepared{scenario: *s, rejected: make([]Rejected, len(s.Sites))}
@@ -140,13 +140,13 @@ func (g *GridSite) cut(t *swf.Trace, align bool) (shift batch.Time, err error) {
 	return begin, nil
 }
 
-// Workload returns a copy of the jobs, of which nothing is drawn yet.
+// Workload returns a copy of the jobs, before any draw.
 func (p *Prepared) Workload() *Workload {
 	return &Workload{Jobs: slices.Clone(p.jobs), Rejected: p.total}
 }
 
-// Run makes one experiment. It ends early only if ctx does. Progress may be nil;
-// it is called now and then with how many jobs have been submitted, of how many.
+// Run makes one experiment. It stops early only if ctx ends. Progress can be nil; it is
+// called now and then with the number of submitted jobs and the total.
 func (p *Prepared) Run(ctx context.Context, v Variant, progress func(done, total int)) (*Result, error) {
 	s := p.scenario
 	if s.Mapping == MappingNone && (!v.Local.IsZero() || v.Reallocation != nil) {
@@ -186,7 +186,7 @@ func (p *Prepared) Run(ctx context.Context, v Variant, progress func(done, total
 	return p.result(&s, g, w, outcomes), nil
 }
 
-// result measures what came of a run.
+// result computes the figures of a run.
 func (p *Prepared) result(s *Scenario, g *Grid, w *Workload, outcomes []Outcome) *Result {
 	r := &Result{Summary: Summary{Schema: SummarySchema}, Workload: w, Outcomes: outcomes}
 	var processors int64

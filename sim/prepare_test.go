@@ -20,8 +20,8 @@ func submitted(r *sim.Result) string {
 }
 
 // The first line of a was submitted at 1000 and b's at 5000, which is where their
-// days begin, though nobody knows how long the first of a ran.
-func TestAPartOfATraceBeginsAtSoLongAfterItsFirstSubmission(t *testing.T) {
+// days begin, though the runtime of the first job of a is unknown.
+func TestPartOfATraceStartsAtItsOffset(t *testing.T) {
 	const day = 24 * 3600
 	traces := map[string]string{
 		"a.swf": rigid(1, 1000, -1, 1, 10) + rigid(2, 1000+day-1, 10, 1, 10) + rigid(3, 1000+day, 10, 1, 10) + rigid(4, 1000+2*day-1, -1, 1, 10) +
@@ -51,7 +51,7 @@ sites:
 	}
 }
 
-func TestAMadeWorkloadHasItsNumberOfJobsInItsSpan(t *testing.T) {
+func TestGeneratedWorkloadHasItsJobsInItsSpan(t *testing.T) {
 	r := grid(t, `sites:
   - {name: a, lublin: {jobs: 1000, span: 7d, seed: 3, classes: divided, estimates: "uniform:5"}, procs: 64, policy: cbf}
   - {name: b, lublin: {jobs: 10, seed: 4}, procs: 1, policy: cbf}

@@ -25,8 +25,8 @@ func randomTrace(seed uint64, jobs, widest int) string {
 	return s.String()
 }
 
-// TestTheSameBytesComeOutEveryTime also on another number of cores.
-func TestTheSameBytesComeOutEveryTime(t *testing.T) {
+// TestOutputIsReproducible also on another number of cores.
+func TestOutputIsReproducible(t *testing.T) {
 	dir := files(t, map[string]string{
 		"a.swf": randomTrace(1, 300, 16), "b.swf": randomTrace(2, 300, 24), "c.swf": randomTrace(3, 300, 32),
 		"grid.yaml": `version: 1

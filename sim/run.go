@@ -24,7 +24,7 @@ type Single struct {
 	// one for all events of an instant, as some simulators do. It is for
 	// comparing with them, and for policies that do not plan.
 	PassEachEvent bool
-	// Penalty is for how long a job that is resumed or migrated does nothing.
+	// Penalty is how long a resumed or migrated job makes no progress.
 	Penalty  batch.Duration
 	Places   bool // keep which processors each job had
 	Progress func(done, total int)
@@ -66,7 +66,7 @@ func (s *Single) Run(ctx context.Context) (*Result, error) {
 	return s.Replay(ctx, FromTrace(trace, s.widest()))
 }
 
-// Replay is Run with jobs that have been read already. It does not change them.
+// Replay is Run for jobs that have been read already. It does not change them.
 func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 }
 
 // Run reads the traces of a scenario, found from the folder of its file, and
-// replays them. Progress may be nil.
+// replays them. Progress can be nil.
 func (s *Scenario) Run(ctx context.Context, file string, progress func(done, total int)) (*Result, error) {
 	p, err := s.Prepare(ctx, file)
 	if err != nil {

@@ -17,7 +17,7 @@ const MaxSites = 10_000
 // MaxScenario bounds a scenario file, in bytes.
 const MaxScenario = 16 << 20
 
-// Scenario is a simulated grid: its sites, their jobs, and who maps them.
+// Scenario is a simulated grid: its sites, their jobs, and the mapping.
 //
 //	version: 1
 //	mapping: mct
@@ -31,15 +31,15 @@ type Scenario struct {
 	Tuning  string     `yaml:"tuning"`  // exhaustive (default), binary
 	Align   *bool      `yaml:"align"`   // true (default): every trace's first submission is at instant 0
 	Sites   []GridSite `yaml:"sites"`
-	// Seed is that of what is drawn: the types of moldable jobs, and who is a local
-	// user.
+	// Seed is the seed of all draws: the types of moldable jobs, and which jobs are local
+	// users'.
 	Seed     uint64      `yaml:"seed"`
 	Moldable *Moldable   `yaml:"moldable"` // nil: all jobs are rigid
-	Local    *LocalUsers `yaml:"local"`    // nil: all jobs are the grid's, but for those of sites that are local
+	Local    *LocalUsers `yaml:"local"`    // nil: all jobs are the grid's, except those of local sites
 	Input    config.Size `yaml:"input"`    // of each job, in bytes
-	Network  *Network    `yaml:"network"`  // nil: it is not known how long input travels
-	// Reallocation moves waiting jobs between the sites; nil: they stay where they
-	// were mapped.
+	Network  *Network    `yaml:"network"`  // nil: transfer times are unknown
+	// Reallocation moves waiting jobs between the sites; nil: jobs stay where they were
+	// mapped.
 	Reallocation *Reallocation `yaml:"reallocation"`
 	Reservations []Reservation `yaml:"reservations"`
 
@@ -52,7 +52,7 @@ const (
 	MappingMCT  = "mct"
 )
 
-// ScenarioError is everything that is wrong with a scenario.
+// ScenarioError holds all problems of a scenario.
 type ScenarioError struct {
 	File     string
 	Problems []error
@@ -158,15 +158,15 @@ func (s *Scenario) Validate() []error {
 	return append(append(errs, s.validateSites()...), s.validateReservations()...)
 }
 
-// Network is how fast input travels between sites. A job's input lies at the site
-// whose trace it comes from.
+// Network is how fast input travels between sites. A job's input is at the site of its
+// trace.
 type Network struct {
 	Bandwidth config.Rate `yaml:"bandwidth"` // as 125MB/s; 0 is without limit
 	Latency   string      `yaml:"latency"`
-	Links     []Link      `yaml:"links"` // where the two above are wrong
+	Links     []Link      `yaml:"links"` // exceptions from the two above
 }
 
-// Link is the way from one site to another.
+// Link is the connection from one site to another.
 type Link struct {
 	From      string      `yaml:"from"`
 	To        string      `yaml:"to"`
@@ -174,8 +174,7 @@ type Link struct {
 	Latency   string      `yaml:"latency"`
 }
 
-// links returns the network in the mapper's words, or everything that is wrong
-// with it.
+// links returns the network as the mapper needs it, or all problems.
 func (n *Network) links(sites []GridSite) (*mapping.Links, []error) {
 	if n == nil {
 		return nil, nil

@@ -11,8 +11,8 @@ import (
 // MaxReservations bounds those of a scenario.
 const MaxReservations = 10_000
 
-// Reservation sets processors of a site aside, for nobody in the workload: a day of
-// maintenance, or a course. It is known from the first instant on.
+// Reservation keeps processors of a site free of the workload's jobs, for a day of
+// maintenance or a course. It is known from the first instant on.
 //
 //	reservations:
 //	  - {site: kth, width: 64, start: 3d, end: 3.5d}
@@ -80,7 +80,7 @@ func (s *Scenario) validateReservations() []error {
 	return errs
 }
 
-// reserve sets aside what a validated scenario says of the sites.
+// reserve makes the reservations of a validated scenario.
 func (g *Grid) reserve(all []Reservation) error {
 	for i := range all {
 		r := &all[i]

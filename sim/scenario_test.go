@@ -162,7 +162,7 @@ func TestSingleRunsAreCheckedAtOnce(t *testing.T) {
 }
 
 // Two jobs of 317 years on a site a thousand times slower come after each other.
-func TestJobsBeyondTheEndOfTimeAreAnError(t *testing.T) {
+func TestJobsBeyondTheTimeRangeAreAnError(t *testing.T) {
 	const years = 10_000_000_000
 	dir := files(t, map[string]string{
 		"t.swf":  rigid(7, 0, years, 2, years) + rigid(8, years, years, 2, years),

@@ -13,7 +13,7 @@ import (
 )
 
 // At 0 SJF is better than FCFS, 2+4+8 against 2+6+8.
-func TestTheSummaryTellsHowAPolicyTunedItself(t *testing.T) {
+func TestSummaryReportsSelfTuning(t *testing.T) {
 	s := sim.Single{Procs: 3, Policy: "dynp", Settings: batch.Settings{"metric": "ART"}}
 	r := replay(t, s, rigid(1, 0, 2, 3, 2), rigid(2, 0, 4, 3, 4), rigid(3, 0, 2, 3, 2))
 	wantSchedule(t, r, "1@0-2 2@4-8 3@2-4")
@@ -22,7 +22,7 @@ func TestTheSummaryTellsHowAPolicyTunedItself(t *testing.T) {
 		`"self_tuning_cases":[{"active":"FCFS","best":["SJF"],"steps":1},{"active":"SJF","best":["SJF"],"steps":1}]}`)
 }
 
-func TestASiteOfAGridTellsHowItTunedItself(t *testing.T) {
+func TestGridSiteReportsSelfTuning(t *testing.T) {
 	r := grid(t, "sites:\n  - {name: a, trace: a.swf, procs: 3, policy: dynp, settings: {metric: ART}}\n",
 		map[string]string{"a.swf": rigid(1, 0, 2, 3, 2) + rigid(2, 0, 4, 3, 4) + rigid(3, 0, 2, 3, 2)})
 	if got := r.Summary.Sites[0].SelfTuning; got == nil || got.Switches != 1 || got.Steps != 2 {

@@ -7,7 +7,7 @@ import (
 )
 
 // Two jobs of a processor on one: each has half of it while both are there. The short
-// one needs 20 s, the long one 30 s; nobody waits.
+// one needs 20 s, the long one 30 s; no job waits.
 func TestJobsThatShareProcessorsAreMeasuredByTheirWork(t *testing.T) {
 	w := &Workload{Jobs: []Job{
 		{ID: 1, Width: 1, Runtime: 10 * batch.Second, Walltime: batch.Minute},
@@ -32,7 +32,7 @@ func TestJobsThatShareProcessorsAreMeasuredByTheirWork(t *testing.T) {
 	}
 }
 
-func TestAPenaltyBelow0IsRefused(t *testing.T) {
+func TestNegativePenaltyIsRefused(t *testing.T) {
 	s := &Single{Procs: 1, Policy: "dfrs", Penalty: -1}
 	if err := s.Validate(); err == nil {
 		t.Error("it is accepted")

@@ -10,19 +10,19 @@ import (
 // SummarySchema names the shape of a Summary in JSON.
 const SummarySchema = "drover.sim.summary/1"
 
-// Summary is what a run comes to. Times are in seconds.
+// Summary holds the figures of a run. Times are in seconds.
 type Summary struct {
 	Schema string `json:"schema"`
 	Figures
-	// SelfTuning is nil unless there is one site, and its policy tunes itself.
+	// SelfTuning is nil unless there is one site and its policy tunes itself.
 	*SelfTuning
-	// Grid are the figures of the jobs that are not local users', if some are;
-	// utilization is what these use of all processors.
+	// Grid holds the figures of the grid's jobs if some jobs are local users'. Its
+	// utilization is the part of all processors that grid jobs use.
 	Grid  *Figures      `json:"grid,omitempty"`
 	Sites []SiteSummary `json:"sites"`
 	// Reallocation is nil without rounds.
 	Reallocation *ReallocationFigures `json:"reallocation,omitempty"`
-	// Comparison is nil unless somebody has compared.
+	// Comparison is nil unless the run was compared with a reference.
 	Comparison *Comparison `json:"comparison,omitempty"`
 }
 
@@ -38,7 +38,7 @@ type ReallocationFigures struct {
 	Kept      int    `json:"kept"`      // jobs left in the plans because that had been too often, over all rounds
 	Questions int    `json:"questions"` // to one site each
 	Estimates int64  `json:"estimates"` // jobs asked about
-	// LaterMost is how often the job was put back later for which that was most often.
+	// LaterMost is the largest number of times that one job was put back later.
 	LaterMost int `json:"put_back_later_most"`
 	// BytesMoved is the input of all moves.
 	BytesMoved int64 `json:"bytes_moved"`
@@ -219,18 +219,17 @@ func nth(values []float64, k int) float64 {
 	return values[k]
 }
 
-// SelfTuning is what a policy did that tunes itself.
+// SelfTuning reports what a self-tuning policy did.
 type SelfTuning struct {
 	Steps    int `json:"self_tuning_steps"`
 	Switches int `json:"policy_switches"` // steps after which another policy was active
 	// Policies are in the order of the setting.
 	Policies []PolicyShare `json:"policies"`
-	// Cases are what was found in the steps.
+	// Cases count what the steps found.
 	Cases []TuningCase `json:"self_tuning_cases"`
 }
 
-// PolicyShare is the part of one of the policies among which the active one is
-// chosen.
+// PolicyShare is the part of one of the policies from which the active one is chosen.
 type PolicyShare struct {
 	Name     string  `json:"name"`
 	Switches int     `json:"switches"` // to it
@@ -238,14 +237,15 @@ type PolicyShare struct {
 	Share    float64 `json:"share"`    // of all jobs that were started
 }
 
-// TuningCase is how often, while a policy was active, these were found to be best.
+// TuningCase counts the steps in which, while Active was active, the policies in Best were
+// best.
 type TuningCase struct {
 	Active string   `json:"active"`
 	Best   []string `json:"best"`
 	Steps  int      `json:"steps"`
 }
 
-// selfTuner is a policy that tells how it has tuned itself.
+// selfTuner is a policy that reports how it has tuned itself.
 type selfTuner interface{ Tuning() dynp.Tuning }
 
 // selfTuning returns what a policy did, nil if it is not one that tunes itself.

@@ -44,7 +44,7 @@ func sixJobs() (*Workload, []Outcome) {
 
 var aboutEqual = cmpopts.EquateApprox(1e-12, 1e-12)
 
-func TestFiguresOfSixJobsAreThoseOfAHand(t *testing.T) {
+func TestFiguresOfSixJobsMatchHandCalculation(t *testing.T) {
 	w, outcomes := sixJobs()
 	want := Figures{
 		Jobs: 6, Rejected: Rejected{TooWide: 2}, Killed: 1,
@@ -63,7 +63,7 @@ func TestFiguresOfSixJobsAreThoseOfAHand(t *testing.T) {
 	}
 }
 
-func TestFiguresOfASiteAreThoseOfItsJobs(t *testing.T) {
+func TestSiteFiguresCountItsJobsOnly(t *testing.T) {
 	w, outcomes := sixJobs()
 	got := measure(w, outcomes, 2, func(i int) bool { return i == 1 || i == 3 })
 	want := Figures{
@@ -80,7 +80,7 @@ func TestFiguresOfASiteAreThoseOfItsJobs(t *testing.T) {
 	}
 }
 
-func TestFiguresOfNothingAreZeroAndJSON(t *testing.T) {
+func TestFiguresWithoutJobsAreZeroAndValidJSON(t *testing.T) {
 	empty := measure(&Workload{}, nil, 4, nil)
 	if d := cmp.Diff(Figures{}, empty); d != "" {
 		t.Errorf("figures (-want +got):\n%s", d)
@@ -98,7 +98,7 @@ func TestFiguresOfNothingAreZeroAndJSON(t *testing.T) {
 	}
 }
 
-func TestPercentilesAreOfTheNearestRank(t *testing.T) {
+func TestPercentilesUseTheNearestRank(t *testing.T) {
 	for _, c := range []struct{ n, median, p95 int }{
 		{1, 1, 1}, {2, 1, 2}, {3, 2, 3}, {4, 2, 4}, {10, 5, 10}, {19, 10, 19}, {20, 10, 19}, {21, 11, 20}, {40, 20, 38}, {100, 50, 95}, {101, 51, 96},
 	} {
@@ -119,7 +119,7 @@ func TestPercentilesAreOfTheNearestRank(t *testing.T) {
 	}
 }
 
-func TestNthIsWhatSortingWouldPutThere(t *testing.T) {
+func TestNthMatchesSorting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.OneOf(
 			rapid.Float64Range(-1e9, 1e9), // hardly ever alike

@@ -19,7 +19,7 @@ type TraceFile struct {
 }
 
 // TraceFiles finds the traces of a scenario that has been validated, each once;
-// file is where the scenario was read from. None is read. The error may be a
+// file is where the scenario was read from. No trace is read. The error can be a
 // *swf.TraceNotFoundError.
 func (s *Scenario) TraceFiles(file string) ([]TraceFile, error) {
 	var all []TraceFile

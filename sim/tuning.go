@@ -13,10 +13,9 @@ import (
 // TuningSchema names the shape of a TuningReport in JSON.
 const TuningSchema = "drover.sim.tuning/1"
 
-// TuningReport holds exhaustive tuning against the paper's binary search, over all
-// submissions of a scenario. A submission is tuned by both at the site that has
-// been chosen, on one and the same plan, just before it is submitted; it gets what
-// exhaustive tuning says. Times are in seconds.
+// TuningReport compares exhaustive tuning with the paper's binary search, over all
+// submissions of a scenario. Just before a job is submitted both tune it at the chosen site,
+// on the same plan; the job gets the shape of exhaustive tuning. Times are in seconds.
 type TuningReport struct {
 	Schema   string `json:"schema"`
 	Jobs     int    `json:"jobs"`     // that the grid has mapped
@@ -133,7 +132,7 @@ func (t *tuningProbe) join(g *Grid, s *Scenario) error {
 }
 
 // ask asks about a job that is about to be submitted to a site. The two take turns
-// in asking first, because who asks second finds the plan at hand.
+// in asking first, because the second one finds the plan in memory.
 func (t *tuningProbe) ask(now batch.Time, s *gridSite, request *site.Request) error {
 	if t == nil {
 		return nil

@@ -99,7 +99,7 @@ sites:
 	}
 }
 
-func TestTuningsAreNotComparedWhereNothingIsTuned(t *testing.T) {
+func TestTuningsAreNotComparedWithoutTuning(t *testing.T) {
 	p, v := ready(t, "sites: [{name: s, trace: t.swf, procs: 4, policy: cbf}]\n", map[string]string{"t.swf": rigid(1, 0, 10, 1, 10)})
 	if _, _, err := p.CompareTunings(context.Background(), v, ticking(), nil); err == nil {
 		t.Error("no error")

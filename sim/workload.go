@@ -11,13 +11,13 @@ import (
 type Job struct {
 	ID       int64 // in its trace
 	Submit   batch.Time
-	Runtime  batch.Duration // how long it would run if nobody killed it
+	Runtime  batch.Duration // how long it runs if it is not killed
 	Walltime batch.Duration // at least a second
 	Width    int32
 	User     int32 // in its trace; not above 0 if that does not say
-	App      int32 // likewise, its executable
-	Home     int32 // index of the site whose trace it comes from
-	Local    bool  // a local user's: it stays there, whoever maps the others
+	App      int32 // its executable; as User
+	Home     int32 // index of the site of its trace
+	Local    bool  // a local user's: it stays there and is not mapped
 	Type     uint8 // of the scenario's moldable types, from 1; 0: it is rigid
 }
 
@@ -101,7 +101,7 @@ type Outcome struct {
 	Width      int32          // that it got
 	Site       int32          // index of the site it ran at
 	Killed     bool           // at its walltime
-	Processors string         // which ones, as intervals; "" if nobody kept them
+	Processors string         // which ones, as intervals; "" if they were not recorded
 	// Work is how long it would have run by itself, where jobs share processors; 0
 	// where each has its own.
 	Work batch.Duration
@@ -121,7 +121,7 @@ type HorizonError struct {
 	Job int64 // in its trace
 }
 
-// Error says what may be wrong.
+// Error names likely causes.
 func (e *HorizonError) Error() string {
 	return fmt.Sprintf("job %d would not end within %.0f s, where time ends: the runtimes or walltimes of the trace are too long, or a speed is too low",
 		e.Job, batch.Never.Sub(0).Seconds())

@@ -90,7 +90,7 @@ func TestOverrunKillsAtTheWalltimeOrExtends(t *testing.T) {
 	}
 }
 
-func TestRuntimeZeroEndsAtOnceAndFreesItsProcessors(t *testing.T) {
+func TestJobWithoutRuntimeEndsAtOnceAndFreesItsProcessors(t *testing.T) {
 	for _, policy := range []string{"fcfs", "easy", "cbf"} {
 		r := replay(t, sim.Single{Procs: 4, Policy: policy}, rigid(1, 5, 0, 4, 60), rigid(2, 5, 10, 4, 10), rigid(3, 5, 0, 1, 1))
 		wantSchedule(t, r, "1@5-5 2@5-15 3@15-15")
@@ -113,7 +113,7 @@ func TestEndsComeBeforeSubmissionsOfTheSameInstant(t *testing.T) {
 // Jobs 1 and 2 end at 100; job 2 would have been allowed to run until 200. One
 // pass sees the whole machine free for job 3. A pass after the end of job 1
 // alone backfills job 4.
-func TestOnePassForAnInstantOrOneForEachEvent(t *testing.T) {
+func TestPassesPerInstantOrPerEvent(t *testing.T) {
 	lines := []string{rigid(1, 0, 100, 2, 100), rigid(2, 0, 100, 2, 200), rigid(3, 1, 10, 4, 10), rigid(4, 2, 10, 2, 10)}
 	wantSchedule(t, replay(t, sim.Single{Procs: 4, Policy: "easy"}, lines...), "1@0-100 2@0-100 3@100-110 4@110-120")
 	wantSchedule(t, replay(t, sim.Single{Procs: 4, Policy: "easy", PassEachEvent: true}, lines...), "1@0-100 2@0-100 3@110-120 4@100-110")
@@ -140,15 +140,15 @@ func TestGzippedAndReorderedTracesAreTheSameWorkload(t *testing.T) {
 	}
 }
 
-func TestARunTellsHowFarItIsAndStopsWhenItsContextDoes(t *testing.T) {
+func TestRunReportsProgressAndStopsWithItsContext(t *testing.T) {
 	var lines strings.Builder
 	for i := range 2500 {
 		lines.WriteString(rigid(i+1, i, 1, 1, 1))
 	}
-	var told []int
+	var reported []int
 	ctx, stop := context.WithCancel(context.Background())
 	progress := func(done, total int) {
-		told = append(told, done)
+		reported = append(reported, done)
 		if total != 2500 {
 			t.Errorf("%d of %d jobs, want of 2500", done, total)
 		}
@@ -172,12 +172,12 @@ func TestARunTellsHowFarItIsAndStopsWhenItsContextDoes(t *testing.T) {
 			return s.Run(ctx, path, progress)
 		},
 	} {
-		told = nil
+		reported = nil
 		ctx, stop = context.WithCancel(context.Background())
 		if r, err := run(); r != nil || err != context.Canceled { //nolint:errorlint // it is returned as it is
 			t.Errorf("%s: result %v, error %v, want it cancelled", name, r, err)
 		}
-		if d := cmp.Diff([]int{0, 1000}, told); d != "" {
+		if d := cmp.Diff([]int{0, 1000}, reported); d != "" {
 			t.Errorf("%s: progress (-want +got):\n%s", name, d)
 		}
 	}

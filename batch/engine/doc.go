@@ -1,7 +1,7 @@
 // Package engine drives one policy in virtual time.
 //
 // It is to a simulated cluster what package batch/exec is to a live one: it
-// tells the policy what happens, carries out what it decides, and lets jobs end
+// reports events to the policy, carries out what it decides, and lets jobs end
 // when their work is done. Time is the caller's: the engine says when something
 // will happen next by itself, and the caller advances it there, or to an event
 // of its own before that.
@@ -17,8 +17,8 @@
 // to the microsecond.
 //
 // A job that is resumed or migrated may have to pay for it: for the penalty it holds
-// its places and does nothing, and Resumed tells the policy when that is over. Another
-// move within that time begins it anew. Transfer adds what a job's data take, also to its start.
+// its places and does nothing, and Resumed reports when that is over. Another
+// move within that time starts it again. Transfer adds what a job's data take, also to its start.
 //
 //	         Pause       Resume   SetShare
 //	yield 1 ───┐           ┌╌╌╌╌╌╌╌╌┼╌╌╌╌╌╌┐

@@ -11,7 +11,7 @@ import (
 )
 
 // What is left of the heap comes out in order, whatever was dropped in between.
-func TestEndsComeOutInOrderAfterSomeWereDropped(t *testing.T) {
+func TestEndsStayInOrderAfterDrops(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h ends
 		var want []end

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Observer is told what happens to jobs.
+// Observer is called when jobs start and end.
 type Observer interface {
 	// Started: job begins on places, which are nil where the policy does not
 	// care; they are valid during the call only.
@@ -17,8 +17,7 @@ type Observer interface {
 	Ended(now batch.Time, job *batch.Job, killed bool)
 }
 
-// Watcher is an Observer that is told of every decision, too, when it has been carried
-// out.
+// Watcher is an Observer that is also called after each decision has been carried out.
 type Watcher interface {
 	Observer
 	// Decided: the decision's places are valid during the call only.
@@ -35,11 +34,11 @@ type Engine struct {
 	// where the caller asks for one.
 	PassEachEvent bool
 	// Penalty is for how long a job that was resumed or migrated holds its places
-	// before it goes on: what saving and restoring it costs. The policy is not told.
+	// before it continues: the cost of saving and restoring it. The policy does not know.
 	Penalty batch.Duration
-	// Transfer, if it is not nil, says for how long a job that begins or goes on at other
-	// places holds them before, beside the penalty: until its data are there. It is told
-	// the places of a Start, Resume or Migrate. The policy is not told.
+	// Transfer, if it is not nil, returns how long a job that starts or continues at other
+	// places holds them, beside the penalty, until its data are there. Its argument is the
+	// places of a Start, Resume or Migrate. The policy does not know.
 	Transfer func(job *batch.Job, to []batch.NodeAllocation) batch.Duration
 
 	policy   batch.Policy
@@ -58,7 +57,7 @@ type Engine struct {
 	ledger   *Ledger
 	nodes    []batch.Node // for their scores; nil: all alike
 	passes   int
-	uses     map[batch.Handle][]batch.Share // see Uses; nil: nobody's
+	uses     map[batch.Handle][]batch.Share // see Uses; nil: none
 }
 
 // job is a job that the policy knows.
@@ -80,7 +79,7 @@ func New(p batch.Policy, o Observer, l *Ledger) *Engine {
 	return &Engine{policy: p, observer: o, watcher: w, ledger: l, jobs: make([]job, 1)}
 }
 
-// Machine tells the engine the scores of the nodes: a job with a Reference runs
+// Machine sets the scores of the nodes: a job with a Reference runs
 // at Score/Reference of its speed. Without it all nodes are alike.
 func (e *Engine) Machine(p batch.Platform) { e.nodes = p.Nodes }
 
@@ -142,8 +141,7 @@ func (e *Engine) Advance(now batch.Time) {
 	e.turnWindows()
 }
 
-// Finish ends a job that runs because its caller says so: of one whose work is
-// batch.Forever nobody else does.
+// Finish ends a running job. A job with work batch.Forever ends in no other way.
 func (e *Engine) Finish(h batch.Handle) { e.finish(h, false) }
 
 func (e *Engine) finish(h batch.Handle, killed bool) {
@@ -301,7 +299,7 @@ func (e *Engine) stopped(h batch.Handle) {
 	e.feedback = append(e.feedback, batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: true, Progress: j.work - j.left})
 }
 
-// run lets a job go on at a yield from now on, or from when its penalty is over.
+// run lets a job progress at a yield, from now on or from the end of its penalty.
 func (e *Engine) run(h batch.Handle, y batch.Share) {
 	j := &e.jobs[h]
 	if j.yield > 0 {

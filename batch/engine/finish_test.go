@@ -10,7 +10,7 @@ import (
 
 // A driver whose processes are elsewhere says itself when they end: the engine
 // books them until then, and gives what they had to the next.
-func TestAJobThatNeverEndsByItselfEndsWhenItsCallerSaysSo(t *testing.T) {
+func TestEndlessJobEndsByFinish(t *testing.T) {
 	platform := batch.Processors(1)
 	p, err := fcfs.New(platform, nil)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 )
 
 // Ledger checks a policy's decisions against the machine: processors, memory
-// and shares of every node, licenses, earliest starts. It goes through all that
-// runs after every pass; it is for tests and for runs that shall prove
-// something.
+// and shares of every node, licenses, earliest starts. It checks all running
+// jobs after every pass, for tests and for runs that have to be proven correct.
 type Ledger struct {
 	platform batch.Platform
 	total    int32
@@ -48,7 +47,7 @@ func (l *Ledger) note(now batch.Time, spec *batch.Job, d *batch.Decision) {
 	l.held[spec.Handle] = h
 }
 
-// adopt books a job that the policy was told to find running.
+// adopt books a job that the policy has adopted.
 func (l *Ledger) adopt(spec *batch.Job, places []batch.NodeAllocation) {
 	l.held[spec.Handle] = holding{spec: spec, places: append([]batch.NodeAllocation(nil), places...)}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Uses says what share of a processor the tasks of each group of an admitted job can
-// really use, where that is not what its spec says. The policy is not told: its caller
-// may tell it, by Measured.
+// really use, where that differs from its spec. The policy does not know: the caller can
+// report it by Measured.
 func (e *Engine) Uses(h batch.Handle, groups ...batch.Share) {
 	if e.uses == nil {
 		e.uses = map[batch.Handle][]batch.Share{}
@@ -69,8 +69,8 @@ func (h *holding) of(group int32) int64 {
 	return h.spec.Memory
 }
 
-// measure notes what each task of a group of a job that has begun needs. Where that is
-// more than there is, nobody can help it; but it is not to become more.
+// measure notes what each task of a group of a job that has begun needs. It can
+// exceed what there is, but must not grow then.
 func (l *Ledger) measure(ev *batch.Event) {
 	h, ok := l.held[ev.Job]
 	if !ok || ev.Memory == 0 {

@@ -11,11 +11,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
-// scripted is a policy that decides what it was told to, when it was told to.
+// scripted is a policy that makes given decisions at given instants.
 type scripted struct {
 	at    []batch.Time // ascending
 	pass  []func(*batch.Decisions)
-	ended []string // what Finish, Stopped and Resumed have told
+	ended []string // the events Finish, Stopped and Resumed
 }
 
 func (s *scripted) Apply(now batch.Time, ev *batch.Event) {
@@ -25,7 +25,7 @@ func (s *scripted) Apply(now batch.Time, ev *batch.Event) {
 	case batch.Stopped:
 		s.ended = append(s.ended, fmt.Sprintf("%g stop of %d after %v", now.Sub(0).Seconds(), ev.Job, ev.Progress))
 	case batch.Resumed:
-		s.ended = append(s.ended, fmt.Sprintf("%g goes on: %d", now.Sub(0).Seconds(), ev.Job))
+		s.ended = append(s.ended, fmt.Sprintf("%g resumed: %d", now.Sub(0).Seconds(), ev.Job))
 	}
 }
 
@@ -65,7 +65,7 @@ func share(node int32, part batch.Share) batch.NodeAllocation {
 }
 
 // The job has 20 s of work. Each line of the comments is what a pass finds done.
-func TestAJobThatWasMovedGoesOnAfterThePenalty(t *testing.T) {
+func TestMovedJobProgressesAfterThePenalty(t *testing.T) {
 	s, d := &scripted{}, &decided{}
 	decide := func(kind batch.DecisionKind, places ...batch.NodeAllocation) func(*batch.Decisions) {
 		return func(out *batch.Decisions) { out.Add(kind, 1, places...) }
@@ -88,7 +88,7 @@ func TestAJobThatWasMovedGoesOnAfterThePenalty(t *testing.T) {
 		e.Pass()
 	}
 	if diff := cmp.Diff([]string{
-		"5 stop of 1 after 4s", "16 goes on: 1", "18 stop of 1 after 5s", "20 stop of 1 after 5s", "25 stop of 1 after 5s", "35 goes on: 1", "90.000048 end of 1",
+		"5 stop of 1 after 4s", "16 resumed: 1", "18 stop of 1 after 5s", "20 stop of 1 after 5s", "25 stop of 1 after 5s", "35 resumed: 1", "90.000048 end of 1",
 	}, s.ended); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -97,8 +97,8 @@ func TestAJobThatWasMovedGoesOnAfterThePenalty(t *testing.T) {
 	}
 }
 
-// Without a penalty a job goes on at once where it is put.
-func TestAJobThatIsMovedForNothingGoesOnAtOnce(t *testing.T) {
+// Without a penalty a moved job progresses at once.
+func TestMovedJobWithoutPenaltyProgressesAtOnce(t *testing.T) {
 	s := &scripted{}
 	s.then(1, func(out *batch.Decisions) { out.Add(batch.Start, 1, share(0, 1)) })
 	s.then(3, func(out *batch.Decisions) { out.Add(batch.Migrate, 1, share(1, 1)) })
@@ -111,7 +111,7 @@ func TestAJobThatIsMovedForNothingGoesOnAtOnce(t *testing.T) {
 		e.Advance(e.Next())
 		e.Pass()
 	}
-	if diff := cmp.Diff([]string{"3 stop of 1 after 2s", "3 goes on: 1", "4 stop of 1 after 3s", "6 goes on: 1", "8 end of 1"}, s.ended); diff != "" {
+	if diff := cmp.Diff([]string{"3 stop of 1 after 2s", "3 resumed: 1", "4 stop of 1 after 3s", "6 resumed: 1", "8 end of 1"}, s.ended); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // The data lie on node 0, and take 10 s to node 1 and 3 s to node 2. There are 20 s of work.
-func TestAJobWaitsForItsDataWhereTheyAreNot(t *testing.T) {
+func TestJobWaitsForItsDataAtOtherPlaces(t *testing.T) {
 	s := &scripted{}
 	decide := func(kind batch.DecisionKind, places ...batch.NodeAllocation) func(*batch.Decisions) {
 		return func(out *batch.Decisions) { out.Add(kind, 1, places...) }
@@ -32,8 +32,8 @@ func TestAJobWaitsForItsDataWhereTheyAreNot(t *testing.T) {
 		e.Pass()
 	}
 	want := []string{
-		"12 stop of 1 after 2s", "13 stop of 1 after 2s", "13 goes on: 1", "17 stop of 1 after 6s", "18 stop of 1 after 6s",
-		"22 goes on: 1", "36 end of 1",
+		"12 stop of 1 after 2s", "13 stop of 1 after 2s", "13 resumed: 1", "17 stop of 1 after 6s", "18 stop of 1 after 6s",
+		"22 resumed: 1", "36 end of 1",
 	}
 	if !slices.Equal(s.ended, want) {
 		t.Error(cmp.Diff(want, s.ended))

@@ -65,8 +65,8 @@ func (e *Engine) transfer(spec *batch.Job, to []batch.NodeAllocation) batch.Dura
 	return e.Transfer(spec, to)
 }
 
-// comeBack has a job that has just got its places go on when it has paid for it, and
-// tells the policy then.
+// comeBack lets a job that has just got its places continue after its penalty, and reports
+// Resumed then.
 func (e *Engine) comeBack(h batch.Handle, price batch.Duration) {
 	if !e.hold(h, price) {
 		e.feedback = append(e.feedback, batch.Event{Kind: batch.Resumed, Job: h})
@@ -81,8 +81,8 @@ func (e *Engine) comeBack(h batch.Handle, price batch.Duration) {
 	e.returns = slices.Insert(e.returns, at, end{j.since, j.back, h})
 }
 
-// hold has a job that has just got its places do nothing there for a while, whatever it
-// was held for before; false if it need not.
+// hold keeps a job that has just got its places from progressing for a while, whatever it
+// was held for before. It returns false if that is not needed.
 func (e *Engine) hold(h batch.Handle, d batch.Duration) bool {
 	j := &e.jobs[h]
 	if j.yield == 0 || d == 0 && j.since <= e.now {

@@ -10,14 +10,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
-// recorder starts every job at once and writes down what it is told.
+// recorder starts every job at once and records the events.
 type recorder struct {
-	fresh []batch.Handle
-	heard []string
+	fresh  []batch.Handle
+	events []string
 }
 
 func (r *recorder) Apply(now batch.Time, ev *batch.Event) {
-	r.heard = append(r.heard, fmt.Sprintf("%d %v %d", now, ev.Kind, ev.Job))
+	r.events = append(r.events, fmt.Sprintf("%d %v %d", now, ev.Kind, ev.Job))
 	if ev.Kind == batch.Submit {
 		r.fresh = append(r.fresh, ev.Job)
 	}
@@ -34,7 +34,7 @@ func (r *recorder) Wake() batch.Time                                            
 func (r *recorder) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return nil }
 func (r *recorder) Fork() batch.Policy                                                { return &recorder{} }
 
-func TestAtOneInstantJobsEndThenWindowsCloseThenOthersOpen(t *testing.T) {
+func TestJobsEndBeforeWindowsCloseBeforeWindowsOpen(t *testing.T) {
 	r := &recorder{}
 	e := engine.New(r, startsOf{}, nil)
 	reserve := func(h batch.Handle, from, to batch.Time) {
@@ -56,7 +56,7 @@ func TestAtOneInstantJobsEndThenWindowsCloseThenOthersOpen(t *testing.T) {
 		"9 finish 4", "9 window-close 2", "9 window-open 1", "9 window-open 3",
 		"12 window-close 1", "12 window-close 3",
 	}
-	if diff := cmp.Diff(want, r.heard); diff != "" {
+	if diff := cmp.Diff(want, r.events); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

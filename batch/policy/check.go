@@ -11,8 +11,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 )
 
-// Edge tells which jobs can never run under a policy on a platform: they would wait for
-// ever.
+// Edge finds the jobs that can never run under a policy on a platform: they would wait
+// without end.
 type Edge struct {
 	licenses bool // counted by the policy
 	check    func(*batch.Job) error

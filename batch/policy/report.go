@@ -74,7 +74,7 @@ func reportShares(p batch.Policy, _ int) Report {
 	}}
 }
 
-// reportTuning tells which order of the queue is active, and why it was chosen.
+// reportTuning reports which order of the queue is active, and why it was chosen.
 func reportTuning(p batch.Policy, switches int) Report {
 	tuning := p.(*dynp.Policy).Tuning()
 	r := Report{Active: tuning.Active, Figures: []Figure{

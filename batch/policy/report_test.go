@@ -9,7 +9,7 @@ import (
 )
 
 // With SJF instead of FCFS the second job goes before the first one.
-func TestASwitchNamesTheMetricsThatLedToIt(t *testing.T) {
+func TestSwitchNamesItsMetrics(t *testing.T) {
 	for metric, want := range map[string]string{
 		"ART":                  "ART of FCFS, ART of SJF",
 		"ARTwW:60,makespan:40": "ARTwW of FCFS, makespan of FCFS, ARTwW of SJF, makespan of SJF",

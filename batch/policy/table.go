@@ -45,8 +45,8 @@ type Entry struct {
 	// time. The policy chooses the nodes, and pauses jobs.
 	Machines bool
 
-	// Check makes what tells which jobs can never run on a platform; nil if any job can
-	// that is no wider than the platform.
+	// Check returns a function that refuses jobs that can never run on a platform; nil if
+	// every job that is not wider than the platform can run.
 	Check func(batch.Platform) (func(*batch.Job) error, error)
 	// Report returns what a policy that New made says about itself, with at most the
 	// given number of switches; nil if it says nothing.

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 )
 
-func TestEveryNameMakesAPolicyThatRefusesForeignSettings(t *testing.T) {
+func TestEveryPolicyRefusesUnknownSettings(t *testing.T) {
 	for _, name := range policy.Names() {
 		if p, err := policy.New(name, batch.Processors(4), nil); err != nil || p == nil {
 			t.Errorf("%s: %v", name, err)

@@ -241,7 +241,7 @@ func Names() []string {
 }
 
 // Load reads a campaign: one that comes with Drover by its name, else a file. The
-// error may be an *UnknownError, a *FileError.
+// error can be an *UnknownError, a *FileError.
 func Load(name string) (*Campaign, error) {
 	var data []byte
 	var err error
@@ -284,7 +284,7 @@ func read(path string, most int64) ([]byte, error) {
 }
 
 // find returns a scenario of a campaign: one that comes with Drover, or a file,
-// whose path is from the campaign's folder.
+// its path starts at the campaign's folder.
 func find(campaign, name string) (Scenario, *config.FieldError) {
 	s := Scenario{Name: name, Path: name}
 	var err error

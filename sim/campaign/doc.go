@@ -18,10 +18,9 @@
 // whatever the number of workers is and however often a campaign was interrupted.
 // What depends on the machine is in timing.csv.
 //
-// The journal is what a campaign goes on from: a line is added and synced for each
-// row, with a checksum, and a last line that was torn by a crash is cut off. Its
-// first line says of which campaign the rows are, so that rows of two campaigns
-// never meet in one folder. Completions of references are not kept on disk: an
+// A campaign resumes from its journal: one line with a checksum is appended and synced for
+// each row, and a last line that a crash has torn is cut off. The first line identifies the
+// campaign, so that rows of two campaigns never mix in one folder. Completions of references are not kept on disk: an
 // interrupted campaign computes again the references of the groups it was in, one
 // for each worker at most, and sees that they come out as the journal has them.
 //

@@ -38,7 +38,7 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("folder %s: another process writes results there, accepted: another folder, or wait until it has ended", e.Dir)
 }
 
-// MismatchError is a folder with results of something else.
+// MismatchError is a folder with results of another campaign.
 type MismatchError struct {
 	Dir         string
 	Differences []string
@@ -46,7 +46,7 @@ type MismatchError struct {
 
 // Error says what differs and what to do.
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("folder %s has results of another campaign:\n  %s\naccepted: another folder, the campaign as it was, or remove the folder to begin anew",
+	return fmt.Sprintf("folder %s has results of another campaign:\n  %s\naccepted: another folder, the campaign as it was, or remove the folder to start again",
 		e.Dir, strings.Join(e.Differences, "\n  "))
 }
 
@@ -59,11 +59,11 @@ type DamagedError struct {
 
 // Error says what to do.
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("%s:%d: %s, accepted: a journal as drover wrote it; cut it before that line, or remove the folder to begin anew", e.File, e.Line, e.What)
+	return fmt.Sprintf("%s:%d: %s, accepted: a journal as drover wrote it; cut it before that line, or remove the folder to start again", e.File, e.Line, e.What)
 }
 
-// ChangedError is a reference that does not come out as the journal has it, so the
-// rows there and those to come would not be comparable.
+// ChangedError is a reference whose figures differ from those in the journal: old and new
+// rows would not be comparable.
 type ChangedError struct {
 	Dir        string
 	Experiment string
@@ -73,7 +73,7 @@ type ChangedError struct {
 
 // Error says what to do.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("folder %s: %s: %s was %s and is %s now: drover has changed since; remove the folder to begin anew, or take another",
+	return fmt.Sprintf("folder %s: %s: %s was %s and is %s now: drover has changed since; remove the folder to start again, or take another",
 		e.Dir, e.Experiment, e.Column, orNothing(e.Was), orNothing(e.Is))
 }
 
@@ -91,9 +91,9 @@ type InterruptedError struct {
 	Err         error
 }
 
-// Error says how to go on.
+// Error says how to resume.
 func (e *InterruptedError) Error() string {
-	return fmt.Sprintf("interrupted: %d of %d experiments are in %s; the same command goes on with the others", e.Done, e.Total, e.Dir)
+	return fmt.Sprintf("interrupted: %d of %d experiments are in %s; the same command resumes with the others", e.Done, e.Total, e.Dir)
 }
 
 // Unwrap returns why it was ended.

@@ -61,7 +61,7 @@ func onlyWithJournal(dir, name string) error {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(dir, journalName)); errors.Is(err, fs.ErrNotExist) {
-		return &MismatchError{dir, []string{fmt.Sprintf("there is a %s, but no journal that says of what", name)}}
+		return &MismatchError{dir, []string{fmt.Sprintf("there is a %s, but no journal", name)}}
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (f *folder) timing(i int) []string {
 func (f *folder) close() error { return f.journal.close() }
 
 // replace writes a table beside the one that is there and puts it in its place, so
-// that who reads meanwhile sees the old one or the new one.
+// that a concurrent reader sees the old table or the new one.
 func replace(path string, columns []string, row func(i int) []string, n int) (err error) {
 	file, err := os.Create(path + ".new")
 	if err != nil {

@@ -52,7 +52,7 @@ patience: [off, 0]
 	}
 }
 
-func TestWhatIsWrongIsToldWithItsLineAndKey(t *testing.T) {
+func TestProblemsAreReportedWithLineAndKey(t *testing.T) {
 	const rest = "version: 1\nname: n\nscenarios: [a]\nseeds: 1..2\n"
 	for text, want := range map[string]string{
 		"name: n\nscenarios: [a]\nseeds: [1]":                                 `version: "0", accepted: 1`,
@@ -89,7 +89,7 @@ func TestWhatIsWrongIsToldWithItsLineAndKey(t *testing.T) {
 	}
 }
 
-func TestWhatComesWithDroverIsWhatItSaysThatItIs(t *testing.T) {
+func TestBundledCampaignsHaveTheDocumentedSizes(t *testing.T) {
 	for name, want := range map[string][2]int{"paper": {560, 140}, "full": {85_800, 520}} {
 		c, err := Load(name)
 		if err != nil {
@@ -144,7 +144,7 @@ func TestScenariosOfAFileAreFoundFromItsFolder(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	if err := os.Mkdir("paper", 0o700); err != nil { // the results of somebody's campaign
+	if err := os.Mkdir("paper", 0o700); err != nil { // the results of a campaign
 		t.Fatal(err)
 	}
 	if c, err := Load("paper"); err != nil || c.Name != "paper" {

@@ -66,7 +66,7 @@ func texts[T any](list []T, text func(T) string) []string {
 	return out
 }
 
-// differences tells people how another identity, that of a folder, differs.
+// differences returns, for people, how the identity of a folder differs.
 func (id *identity) differences(folder *identity) []string {
 	if id.Schema != folder.Schema || id.Columns != folder.Columns {
 		return []string{fmt.Sprintf("the folder was written by another version of drover (%s)", folder.Schema)}
@@ -84,7 +84,7 @@ func (id *identity) differences(folder *identity) []string {
 	return append(all, changed(id.Traces, folder.Traces, "its traces have changed")...)
 }
 
-// changed tells the scenarios that both have, and with other values.
+// changed returns the scenarios that both have with different values.
 func changed(now, folder []named, what string) []string {
 	var all []string
 	for _, n := range now {

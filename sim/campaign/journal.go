@@ -87,8 +87,8 @@ func (j *journal) recover(dir string, id *identity) ([]record, error) {
 	return records, nil
 }
 
-// begin writes the first line. What was torn there is only overwritten if it was
-// this one: the file may be somebody else's.
+// begin writes the first line. A torn first line is overwritten only if it is the beginning
+// of this one: the file can belong to another program.
 func (j *journal) begin(dir string, id *identity, torn []byte) error {
 	first, err := line(id)
 	if err != nil {

@@ -47,7 +47,7 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		}
 		_, err := Run(t.Context(), c, o)
 		d, ok := errors.AsType[*DamagedError](err)
-		if !ok || d.Line != tc.line || !strings.Contains(d.What, tc.what) || !strings.Contains(err.Error(), "begin anew") {
+		if !ok || d.Line != tc.line || !strings.Contains(d.What, tc.what) || !strings.Contains(err.Error(), "start again") {
 			t.Errorf("%s: %v, want line %d, %s", name, err, tc.line, tc.what)
 		}
 		if got := fileText(t, o.Dir, journalName); got != tc.text {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// parsed returns a campaign all of whose scenarios are known.
+// parsed returns a campaign with known scenarios.
 func parsed(t testing.TB, text string) *Campaign {
 	t.Helper()
 	p := parser{find: anyScenario}
@@ -45,7 +45,7 @@ algorithms: [regular, all-cancellation]
 heuristics: [mct, minmin]
 `
 
-// fake is a runner whose figures are a function of the experiment.
+// fake is a runner that computes its figures from the experiment.
 type fake struct {
 	salt string // changes what comes out
 	// before is called as an experiment begins; its error is the experiment's.
@@ -100,7 +100,7 @@ func (f *fakeScenario) run(ctx context.Context, e *Experiment, reference *sim.Re
 	return result, sim.Comparison{Jobs: 10, GridJobs: n % 7, Impacted: n % 3, ResponseMean: float64(n%1000) / 7, RelativeResponse: 0.5}, nil
 }
 
-// counter is a clock that goes on a second whenever it is looked at.
+// counter is a clock that advances by a second at each call.
 func counter() func() time.Duration {
 	var mu sync.Mutex
 	var n time.Duration

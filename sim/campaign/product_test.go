@@ -40,7 +40,7 @@ b false false exhaustive 1 regular minmin 20 3600`
 	}
 }
 
-func TestWhatWouldOnlyRepeatAnExperimentIsLeftOut(t *testing.T) {
+func TestRepeatedExperimentsAreLeftOut(t *testing.T) {
 	c := parsed(t, `version: 1
 name: n
 scenarios: [a]

@@ -117,7 +117,7 @@ func (q *queue) ended(t task, o *sim.Result) bool {
 	return true
 }
 
-// stop lets nobody take anything any more.
+// stop ends all takes, also those that wait.
 func (q *queue) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -166,8 +166,8 @@ func (p *pace) ended(i int, wall float64) {
 	p.took[c] = cost{t.n + 1, t.wall + wall}
 }
 
-// rest returns how long what is left may take; false while nothing is known. Of a
-// scenario that nothing is known of it takes the mean of the others.
+// rest returns how long what is left may take; false while nothing is known. For a
+// scenario without a measurement it uses the mean of the others.
 func (p *pace) rest() (time.Duration, bool) {
 	var known, all [2]cost // of experiments and of references
 	kind := map[bool]int{true: 1}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAnotherCampaignIsRefusedInAFolder(t *testing.T) {
+func TestFolderOfAnotherCampaignIsRefused(t *testing.T) {
 	c, o := parsed(t, small), options(t.TempDir(), &fake{})
 	want := mustRun(t, c, o)
 	same := parsed(t, "# a comment\n"+strings.Replace(small, "1..2", "[1, 2]", 1)+"periods: [60m]\n")
@@ -45,7 +45,7 @@ func TestAnotherCampaignIsRefusedInAFolder(t *testing.T) {
 	}
 }
 
-func TestAReferenceThatComesOutOtherwiseIsRefused(t *testing.T) {
+func TestReferenceWithOtherFiguresIsRefused(t *testing.T) {
 	c, dir := parsed(t, small), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -63,7 +63,7 @@ func TestAReferenceThatComesOutOtherwiseIsRefused(t *testing.T) {
 	r := &fake{salt: "new"}
 	_, err := Run(t.Context(), c, options(dir, r))
 	ce, ok := errors.AsType[*ChangedError](err)
-	if !ok || ce.Experiment != "a, seed 1, reference" || ce.Column != "grid_jobs" || !strings.Contains(err.Error(), "begin anew") {
+	if !ok || ce.Experiment != "a, seed 1, reference" || ce.Column != "grid_jobs" || !strings.Contains(err.Error(), "start again") {
 		t.Errorf("error %v", err)
 	}
 	if slices.ContainsFunc(r.ran, func(e string) bool { return strings.HasPrefix(e, "a, seed 1, ") && !strings.HasSuffix(e, "reference") }) {
@@ -91,7 +91,7 @@ func TestTwoProcessesDoNotShareAFolder(t *testing.T) {
 	mustRun(t, c, options(dir, r))
 }
 
-func TestFilesOfOthersAreLeftAlone(t *testing.T) {
+func TestForeignFilesAreNotOverwritten(t *testing.T) {
 	for name, text := range map[string]string{
 		journalName: "my diary\n", ResultsName: "a,b\n", TimingName: "a,b\n",
 	} {

@@ -17,14 +17,14 @@ const MaxWorkers = 1024
 
 // Options are how a campaign is run.
 type Options struct {
-	// Dir is where the results are, and from which they go on.
+	// Dir holds the results. A campaign resumes from what it finds there.
 	Dir string
 	// Workers run one experiment each at a time; 0: as many as there are cores.
 	Workers int
 	// Clock returns the time since some instant. It makes no difference to results.
 	Clock func() time.Duration
-	// Progress hears of each experiment that is done, and once at the beginning,
-	// one call after the other; nil: nobody does.
+	// Progress is called once at the beginning and after each experiment, one call at a
+	// time; nil: it is not called.
 	Progress func(Progress)
 
 	runner runner // nil: the simulator
@@ -46,8 +46,8 @@ type Report struct {
 	Resumed     int // that were done before
 }
 
-// Run runs what is not done yet of a campaign, and writes its tables. When ctx ends
-// it returns an *InterruptedError; what was done until then is kept.
+// Run runs the experiments of a campaign that are not done yet, and writes its tables. When
+// ctx ends it returns an *InterruptedError; the rows until then are kept.
 func Run(ctx context.Context, c *Campaign, o Options) (*Report, error) {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -72,7 +72,7 @@ func Run(ctx context.Context, c *Campaign, o Options) (*Report, error) {
 	if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
 		err = &InterruptedError{f.done, len(experiments), o.Dir, cause}
 	}
-	// Rows that are done are shown whatever has happened.
+	// The rows that are done are written even if the run failed.
 	return r, errors.Join(err, f.write(), f.close())
 }
 
@@ -85,7 +85,7 @@ type campaignRun struct {
 	pace    *pace
 }
 
-// finished is what a worker has to say of a task.
+// finished is the result of a task.
 type finished struct {
 	task task
 	row  []string // nil if it is in the journal
@@ -229,7 +229,7 @@ type prepared interface {
 	run(ctx context.Context, e *Experiment, reference *sim.Result) (*sim.Result, sim.Comparison, error)
 }
 
-// simulator is the runner that is none of a test.
+// simulator is the runner of production.
 type simulator struct{}
 
 func (simulator) traces(s *Scenario) ([]sim.TraceFile, error) { return s.Grid.TraceFiles(s.Path) }

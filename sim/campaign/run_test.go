@@ -55,7 +55,7 @@ func TestAReferenceHasNothingToCompareWith(t *testing.T) {
 	}
 }
 
-func TestTimingIsApart(t *testing.T) {
+func TestTimingIsInItsOwnFile(t *testing.T) {
 	o := options(t.TempDir(), &fake{})
 	o.Workers = 1
 	mustRun(t, parsed(t, small), o)
@@ -65,9 +65,9 @@ func TestTimingIsApart(t *testing.T) {
 	}
 }
 
-// TestACampaignGoesOnFromAnyTornJournal cuts the journal everywhere near the ends
+// TestCampaignResumesFromAnyTornJournal cuts the journal everywhere near the ends
 // of its lines, and here and there between.
-func TestACampaignGoesOnFromAnyTornJournal(t *testing.T) {
+func TestCampaignResumesFromAnyTornJournal(t *testing.T) {
 	c := parsed(t, "version: 1\nname: n\nscenarios: [a]\nseeds: 1..2\nheuristics: [mct, minmin]\n")
 	o := options(t.TempDir(), &fake{})
 	want := mustRun(t, c, o)
@@ -97,7 +97,7 @@ func TestACampaignGoesOnFromAnyTornJournal(t *testing.T) {
 	}
 }
 
-func TestACampaignThatIsDoneRunsNothing(t *testing.T) {
+func TestFinishedCampaignRunsNothing(t *testing.T) {
 	c, o := parsed(t, small), options(t.TempDir(), &fake{})
 	want := mustRun(t, c, o)
 	if err := os.Remove(filepath.Join(o.Dir, ResultsName)); err != nil {
@@ -110,7 +110,7 @@ func TestACampaignThatIsDoneRunsNothing(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedCampaignSaysHowToGoOnAndKeepsWhatIsDone(t *testing.T) {
+func TestInterruptedCampaignKeepsItsRowsAndSaysHowToResume(t *testing.T) {
 	c, dir := parsed(t, small), t.TempDir()
 	want := mustRun(t, c, options(t.TempDir(), &fake{}))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -127,7 +127,7 @@ func TestAnInterruptedCampaignSaysHowToGoOnAndKeepsWhatIsDone(t *testing.T) {
 	if !ok || !errors.Is(err, context.Canceled) || interrupted.Done < 7 || interrupted.Done > 9 || interrupted.Total != 20 {
 		t.Fatalf("error %v", err)
 	}
-	if !strings.Contains(err.Error(), "of 20 experiments are in "+dir+"; the same command goes on") {
+	if !strings.Contains(err.Error(), "of 20 experiments are in "+dir+"; the same command resumes") {
 		t.Error(err)
 	}
 	// What is done is there, in order.
@@ -148,7 +148,7 @@ func TestAnInterruptedCampaignSaysHowToGoOnAndKeepsWhatIsDone(t *testing.T) {
 	}
 }
 
-func TestAnExperimentThatFailsIsNamedAndTheOthersAreKept(t *testing.T) {
+func TestFailedExperimentIsNamedAndTheOthersAreKept(t *testing.T) {
 	c, dir := parsed(t, small), t.TempDir()
 	broken := errors.New("broken")
 	o := options(dir, &fake{before: func(_ context.Context, e *Experiment) error {
@@ -167,7 +167,7 @@ func TestAnExperimentThatFailsIsNamedAndTheOthersAreKept(t *testing.T) {
 	}
 }
 
-func TestOneScenarioIsPreparedOnceAndOneReferenceAWorkerIsHeld(t *testing.T) {
+func TestScenarioIsPreparedOnceAndEachWorkerHoldsOneReference(t *testing.T) {
 	c := parsed(t, strings.Replace(small, "1..2", "1..6", 1))
 	for _, workers := range []int{1, 2, 5} {
 		var mu sync.Mutex
@@ -224,7 +224,7 @@ func TestAllWorkersHelpWithTheLastGroup(t *testing.T) {
 	}
 }
 
-func TestProgressTellsEachExperimentAndGuessesTheRest(t *testing.T) {
+func TestProgressReportsEachExperimentAndEstimatesTheRest(t *testing.T) {
 	o := options(t.TempDir(), &fake{})
 	o.Workers = 1
 	n := 0
@@ -240,7 +240,7 @@ func TestProgressTellsEachExperimentAndGuessesTheRest(t *testing.T) {
 	}
 	mustRun(t, parsed(t, small), o)
 	if n != 21 {
-		t.Errorf("told %d times", n)
+		t.Errorf("%d calls", n)
 	}
 }
 

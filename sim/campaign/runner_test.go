@@ -38,7 +38,7 @@ func loadMade(t *testing.T, lists string) *Campaign {
 	return c
 }
 
-func TestARowIsTheComparisonOfTheSimulator(t *testing.T) {
+func TestRowsMatchTheSimulatorsComparison(t *testing.T) {
 	c := loadMade(t, "seeds: [5]\ndedicated: [true, false]\nhomogeneous: [false, true]\ntunings: [exhaustive, binary]\nalgorithms: [all-cancellation]\nheuristics: [minmin]\npatience: [off]\n")
 	o := options(t.TempDir(), nil)
 	rows, err := csv.NewReader(strings.NewReader(mustRun(t, c, o))).ReadAll()

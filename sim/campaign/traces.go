@@ -10,9 +10,8 @@ import (
 	"sync"
 )
 
-// traces sees that all traces of a campaign are there, before its first experiment,
-// and returns what they hold: of each scenario that has any a line for each, with
-// its name and digest.
+// traces checks, before the first experiment, that all traces of a campaign are there. It
+// returns a line with name and digest for each trace of each scenario.
 func (c *Campaign) traces(r runner) ([]named, error) {
 	var all []named
 	known := map[string]string{} // by path: scenarios share traces
@@ -75,7 +74,7 @@ func newShelf(r runner, c *Campaign, all []*group) *shelf {
 	return s
 }
 
-// get returns a scenario. Who asks while it is being prepared waits.
+// get returns a scenario. While it is being prepared, get waits.
 func (s *shelf) get(ctx context.Context, scenario int) (prepared, error) {
 	i := &s.items[scenario]
 	i.mu.Lock()

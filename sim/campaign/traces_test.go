@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-func TestAllTracesAreThereBeforeTheFirstExperiment(t *testing.T) {
+func TestMissingTracesAreReportedBeforeTheFirstExperiment(t *testing.T) {
 	t.Setenv(swf.TracesEnv, t.TempDir())
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -38,7 +38,7 @@ func TestAllTracesAreThereBeforeTheFirstExperiment(t *testing.T) {
 	}
 }
 
-func TestATraceThatHasChangedIsRefused(t *testing.T) {
+func TestChangedTraceIsRefused(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "t.swf")
 	write := func(text string) {
 		if err := os.WriteFile(trace, []byte(text), 0o600); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// agent orders whatever comes to its mind: moves, rounds and drains. What it
-// knows is what the servers that it can reach had on their disks a moment ago.
+// agent orders random moves, rounds and drains. It knows what the servers that it can reach
+// had on their disks a moment ago.
 type agent struct {
 	w      *world
 	node   int
@@ -18,7 +18,7 @@ type agent struct {
 	claims []belief // by the number of the job
 }
 
-// belief is what an agent knows of a job: who claims it, with the highest epoch.
+// belief is what an agent knows of a job: the server that claims it with the highest epoch.
 type belief struct {
 	at    *server
 	epoch uint32
@@ -47,7 +47,7 @@ func (a *agent) look() {
 	}
 }
 
-// find says who has a job.
+// find returns the server that has a job.
 func (a *agent) find(f *fact) (*server, uint32, submission.FailureKind) {
 	a.look()
 	if b := a.claims[f.n]; b.at != nil {
@@ -59,7 +59,7 @@ func (a *agent) find(f *fact) (*server, uint32, submission.FailureKind) {
 	return nil, 0, submission.Busy
 }
 
-// rank says where a request should go.
+// rank returns the sites for a request, the best first.
 func (a *agent) rank() []submission.Target {
 	w := a.w
 	var list []submission.Target
@@ -101,7 +101,7 @@ func (a *agent) move() {
 		return
 	}
 	f := w.facts[w.rng.IntN(len(a.claims))]
-	for range 3 { // rather one that waits
+	for range 3 { // prefer a waiting job
 		if a.claims[f.n].state != "waiting" {
 			f = w.facts[w.rng.IntN(len(a.claims))]
 		}
@@ -117,14 +117,13 @@ func (a *agent) move() {
 	w.ask(a.node, b.at, f, func(now batch.Time) answer {
 		if _, err := b.at.core.Move(now, o, b.at.system); err == nil {
 			w.counts[Ordered]++
-			w.say(b.at, f, "is told to move it to %s", o.To)
+			w.say(b.at, f, "is asked to move it to %s", o.To)
 		}
 		return answer{}
 	}, func(answer) {})
 }
 
-// round holds the jobs of one or more sites, thinks, and places them; or never
-// comes back.
+// round holds the jobs of one or more sites and places them later, or never.
 func (a *agent) round() {
 	w := a.w
 	a.rounds++
@@ -196,7 +195,7 @@ func (a *agent) place(s *server, name string, jobs []site.Job) {
 	}, func(answer) {})
 }
 
-// drain has a site take no jobs for a while.
+// drain stops a site from taking jobs for a while.
 func (a *agent) drain() {
 	w, s := a.w, a.some()
 	set := func(on bool) {
@@ -214,9 +213,9 @@ func (a *agent) drain() {
 	w.after(w.between(batch.Second, 10*batch.Second), func() { set(false) })
 }
 
-// operate is an operator who settles what a lost site has left open, from time
-// to time. He knows what nobody on a live grid does: what the lost disk had. So
-// he never gives a wrong word, and what is tested is that a right one settles all.
+// operate settles, from time to time, the moves that a lost site has left open. It knows what
+// the lost disk had, which an operator of a live grid does not. So its answers are always
+// right, and the test is that right answers settle everything.
 func (w *world) operate() {
 	if w.sc.lost < 0 || !w.sites[w.sc.lost].gone {
 		return

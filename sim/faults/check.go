@@ -41,8 +41,7 @@ func (w *world) check(f *fact) {
 	}
 }
 
-// mayRun says whether a job runs here, or a launch of it is under way that nobody
-// can stop any more.
+// mayRun reports whether a job runs here, or a launch of it can no longer be stopped.
 func (h *host) mayRun(f *fact) bool {
 	for _, c := range h.list {
 		if c.f == f && c.live() {
@@ -88,7 +87,7 @@ func (w *world) whereabouts(f *fact) string {
 	return text[1:]
 }
 
-// wrote takes note of a record that has become durable.
+// wrote records a record that has become durable.
 func (w *world) wrote(s *server, f *fact, had bool, old, r *site.Record) {
 	if w.trace != nil {
 		before := "nothing"
@@ -125,7 +124,7 @@ func (w *world) wrote(s *server, f *fact, had bool, old, r *site.Record) {
 	w.check(f)
 }
 
-// accept takes note of a submission that is accepted.
+// accept records a submission that is accepted.
 func (w *world) accept(s *server, f *fact) {
 	switch {
 	case f.accepted != nil:
@@ -137,7 +136,7 @@ func (w *world) accept(s *server, f *fact) {
 	w.counts[Accepted]++
 }
 
-// started takes note of a process.
+// started records a process.
 func (w *world) started(h *host, c *claim) {
 	f := c.f
 	f.runs++
@@ -154,7 +153,7 @@ func (w *world) started(h *host, c *claim) {
 	case final(r.State) || f.heard != 0:
 		f.wrong("it runs at %s after its end: %s", h.s.name, w.whereabouts(f))
 	case r.Under != c.key.Epoch || r.Attempt != c.key.Attempt:
-		f.wrong("attempt %d/%d runs at %s, whose record is of attempt %d/%d", c.key.Epoch, c.key.Attempt, h.s.name, r.Under, r.Attempt)
+		f.wrong("attempt %d/%d runs at %s, and the record there is of attempt %d/%d", c.key.Epoch, c.key.Attempt, h.s.name, r.Under, r.Attempt)
 	case !h.s.disk.page(f).files:
 		f.wrong("it runs at %s without its files", h.s.name)
 	}
@@ -163,7 +162,7 @@ func (w *world) started(h *host, c *claim) {
 	w.check(f)
 }
 
-// ended takes note of the end of a process.
+// ended records the end of a process.
 func (w *world) ended(c *claim) {
 	f := c.f
 	f.now = nil
@@ -185,8 +184,8 @@ func (w *world) ended(c *claim) {
 	}
 }
 
-// mourn takes note of a job whose site is lost for good. One that was on its way
-// to or from there is lost too, unless it arrives or an operator settles it.
+// mourn records a job of a site that is lost for good. A job in transit to or from the site
+// is lost too, unless it arrives or an operator settles it.
 func (w *world) mourn(s *server, f *fact) {
 	r := s.disk.record(f)
 	if f.now == s.host {
@@ -197,7 +196,7 @@ func (w *world) mourn(s *server, f *fact) {
 	}
 }
 
-// fact is the truth about a job, which nobody in the grid knows.
+// fact is the truth about a job, which no simulated process knows.
 type fact struct {
 	n           int
 	id          batch.JobID
@@ -205,7 +204,7 @@ type fact struct {
 	restartable bool
 	fails       int // how many of its processes end with an exit code that is not 0, the first ones
 
-	unwanted bool // somebody has asked for its cancel
+	unwanted bool // a client has asked for its cancel
 
 	accepted *server // where a submission was accepted, durably
 	lost     bool    // its authority was lost for good: nothing is known of it
@@ -213,14 +212,14 @@ type fact struct {
 	now      *host   // where it runs
 	whole    int     // processes that ran to their end
 	killed   int
-	unseen   int // of both: nobody saw it
+	unseen   int // of both: the end was not seen
 	failed   int // of those that ran to their end: with an exit code that is not 0
-	tried    int // of these: somebody saw it, so that another try may follow
+	tried    int // of these: the end was seen, so that another try can follow
 
-	withdrawn []bool      // by site: somebody was told so
-	told      *server     // somebody was told that it is accepted there
-	heard     site.State  // the final state that somebody was told
-	first     *client     // who submitted it
+	withdrawn []bool      // by site: a client got that answer
+	told      *server     // a client was answered that it is accepted there
+	heard     site.State  // the final state that a client was answered
+	first     *client     // the client that submitted it
 	where     site.Record // the authority's, at the end
 }
 

@@ -31,14 +31,14 @@ type answer struct {
 // patience of a call.
 const callTimeout = 3 * batch.Second
 
-// ask brings a call to a server and its answer back. heard is called once, with
-// the answer or with what is known without one.
-func (w *world) ask(from int, s *server, f *fact, do func(now batch.Time) answer, heard func(answer)) {
+// ask sends a call to a server and its answer back. answered is called once, with the answer
+// or with the failure that the caller sees.
+func (w *world) ask(from int, s *server, f *fact, do func(now batch.Time) answer, answered func(answer)) {
 	open := true
 	finish := func(a answer) {
 		if open {
 			open = false
-			heard(a)
+			answered(a)
 		}
 	}
 	if !s.up && w.chance(500) {
@@ -212,8 +212,8 @@ func (s *server) withdraw(now batch.Time, f *fact) answer {
 	return answer{withdrawn: withdrawn, job: j}
 }
 
-// agent asks an agent. do looks at what the agent knows, and what it returns is
-// done when the answer comes.
+// agent asks an agent. do reads what the agent knows; the function that it returns is called
+// when the answer arrives.
 func (c *client) agent(i int, do func(*agent) func(), lost func(submission.FailureKind)) {
 	w := c.w
 	a := w.agents[i]
@@ -335,14 +335,14 @@ func (p *pursuer) visit(s *server) {
 	})
 }
 
-// hear takes note of the end that somebody was told.
+// hear records that a client was answered how a job has ended.
 func (w *world) hear(f *fact, s *server, state site.State) {
-	w.say(s, f, "somebody hears that it is %v", state)
+	w.say(s, f, "a client is answered that it is %v", state)
 	if f.heard != 0 && f.heard != state {
-		f.wrong("somebody was told that it is %v, and now that it is %v", f.heard, state)
+		f.wrong("a client was answered that it is %v, and now that it is %v", f.heard, state)
 	}
 	f.heard = state
 	if f.now != nil {
-		f.wrong("somebody is told that it is %v while it runs", state)
+		f.wrong("a client is answered that it is %v while it runs", state)
 	}
 }

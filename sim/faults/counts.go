@@ -15,14 +15,14 @@ const (
 	Late                   // a message that took long, others overtook it
 	Cut                    // a partition
 	Crash                  // a server killed, at any time
-	CrashTorn              // of those: between a write and its sync, or between that and what it allows
-	CrashPoint             // of those: in the midst of what a write allows
+	CrashTorn              // of those: during a sync
+	CrashPoint             // of those: between two things that a write allows
 	DiskFull               // a write that failed
 	Supervisor             // a supervisor killed
 	NeverRan               // a launch that died before its gate was opened
 	SetBack                // a clock set back
 	SiteLost               // a host lost for good
-	GaveUp                 // a client that stopped in the midst of a submission
+	GaveUp                 // a client that stopped during a submission
 	Drained                // a site that took no jobs for a while
 	Replayed               // messages sent again after the end
 	Submitted              // requests
@@ -30,14 +30,14 @@ const (
 	Accepted               // jobs
 	Withdrawn              // answers that a job was withdrawn
 	Started                // processes
-	Unseen                 // ends that nobody saw
+	Unseen                 // ends that were not seen
 	Failures               // failed processes after which there is another try
 	Ordered                // moves begun
 	Committed              // moves that reached the commit point
 	Aborted                // moves that came to nothing
 	Rounds                 // holds that held something
 	Cancels                // answers to a cancel
-	Forgotten              // jobs that a site has let go
+	Forgotten              // jobs that a site has dropped
 	Settled                // moves settled by an operator
 	Done                   // ends
 	Failed

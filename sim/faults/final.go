@@ -36,7 +36,7 @@ func (w *world) unsettled(f *fact) string {
 }
 
 // beyond says whether a job was lost with its site, or has gone on from there.
-// Then nobody ever confirms that it came, and no word of an operator is right.
+// Then its arrival is never confirmed, and an operator has no right answer.
 func (w *world) beyond(f *fact) bool {
 	return f.lost || slices.ContainsFunc(w.sites, func(s *server) bool {
 		r := s.disk.record(f)
@@ -79,7 +79,7 @@ func (w *world) outcome(f *fact) {
 	}
 	switch {
 	case f.accepted == nil && f.runs > 0:
-		f.wrong("nobody has accepted it, and it ran")
+		f.wrong("no site has accepted it, and it ran")
 	case f.accepted == nil || f.lost:
 		return
 	case at == nil:
@@ -88,7 +88,7 @@ func (w *world) outcome(f *fact) {
 	unseen := f.unseen > 0
 	switch {
 	case f.heard != 0 && f.heard.String() != at.State:
-		f.wrong("somebody was told that it is %v, and it is %s", f.heard, at.State)
+		f.wrong("a client was answered that it is %v, and it is %s", f.heard, at.State)
 	case at.State == "done" && f.whole == f.failed:
 		f.wrong("it is done, but ran to its end %d times, and failed each time", f.whole)
 	case at.State == "done" && f.whole-f.failed > 1 && !f.restartable:
@@ -98,7 +98,7 @@ func (w *world) outcome(f *fact) {
 	case at.State == "cancelled" && (f.whole > f.failed || f.failed > int(f.request.Retries)) && !unseen:
 		f.wrong("it is cancelled, and has run to its end")
 	case at.State == "killed" && f.killed == 0:
-		f.wrong("it is killed at its walltime, and nobody has killed it")
+		f.wrong("it is recorded as killed at its walltime, and was not killed")
 	case at.State == "failed" && at.Run != nil && at.Run.Outcome == outcome(batch.EndFailed) && int32(at.Retried) < f.request.Retries && !f.unwanted:
 		f.wrong("it has failed by itself, and was tried again %d times of %d", at.Retried, f.request.Retries)
 	case at.State == "failed" && f.runs > 0 && f.failed == 0 && !unseen:
@@ -140,8 +140,8 @@ func (s *server) tally(writes []site.Write) {
 	}
 }
 
-// recount compares the figures of a site with what its disk has. Nothing may be
-// under way.
+// recount compares the figures of a site with what its disk has. No commit may be in
+// progress.
 func (s *server) recount() {
 	var want site.Load
 	want.Processors, want.Ended = s.procs, s.ended
@@ -167,7 +167,7 @@ func (s *server) recount() {
 	}
 }
 
-// followAll has somebody look for every job that was accepted.
+// followAll has a client look for every job that was accepted.
 func (w *world) followAll() {
 	for _, f := range w.facts {
 		if f.accepted == nil || f.lost {
@@ -176,7 +176,7 @@ func (w *world) followAll() {
 		p := f.first.pursue(f, false)
 		w.after(2*batch.Hour, func() {
 			if !p.done {
-				f.wrong("nobody finds it: %v: %s", p.err, w.whereabouts(f))
+				f.wrong("its client does not find it: %v: %s", p.err, w.whereabouts(f))
 			}
 		})
 	}

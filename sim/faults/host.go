@@ -28,11 +28,11 @@ type claim struct {
 	f       *fact
 	state   claimState
 	shape   batch.Shape
-	orphan  bool // its supervisor is gone: nobody will see how it ends
+	orphan  bool // its supervisor is gone: its end will not be seen
 	started batch.Time
 	ended   batch.Time
 	end     batch.End
-	seen    batch.End // end, or that nobody saw it
+	seen    batch.End // the same, or that it was not seen
 }
 
 type claimState uint8
@@ -50,7 +50,7 @@ var ends = map[batch.End]string{
 	batch.EndDone: "done", batch.EndFailed: "failed", batch.EndKilled: "killed", batch.EndCancelled: "cancelled", batch.EndLost: "lost",
 }
 
-// live says whether something runs or may yet run under a claim.
+// live reports whether something runs or can still run under a claim.
 func (c *claim) live() bool { return c.state == pending || c.state == running }
 
 func newHost(w *world, s *server) *host {
@@ -63,8 +63,7 @@ func (h *host) add(c *claim) *claim {
 	return c
 }
 
-// want brings the order to launch an attempt to the supervisor, whatever becomes
-// of the server meanwhile.
+// want sends a launch to the supervisor. It arrives even if the server dies.
 func (h *host) want(key batch.Key, shape batch.Shape) {
 	h.asked[key]++
 	h.w.after(h.w.between(batch.Microsecond, h.w.sc.launch), func() {
@@ -78,7 +77,7 @@ func (h *host) want(key batch.Key, shape batch.Shape) {
 	})
 }
 
-// launch competes for the claim. What is known already is only told again.
+// launch competes for the claim. If there is one, its state is reported again.
 func (h *host) launch(key batch.Key, shape batch.Shape) {
 	f := h.w.byID[key.Job]
 	switch {
@@ -109,7 +108,7 @@ func (h *host) launch(key batch.Key, shape batch.Shape) {
 	h.w.after(h.w.between(batch.Microsecond, gate), func() { h.open(c) })
 }
 
-// booked returns the processors of launches whose gates are still closed.
+// booked returns the processors of launches with closed gates.
 func (h *host) booked() int32 {
 	n := int32(0)
 	for _, c := range h.list {
@@ -120,7 +119,7 @@ func (h *host) booked() int32 {
 	return n
 }
 
-// open opens the gate, if whoever made the claim still lives.
+// open opens the gate, if the supervisor that made the claim still lives.
 func (h *host) open(c *claim) {
 	switch {
 	case h.s.gone || c.state != pending:
@@ -149,7 +148,7 @@ func (h *host) open(c *claim) {
 	h.tell(c.key)
 }
 
-// forgo writes that nothing ran and nothing will.
+// forgo records that the attempt never ran and never will.
 func (h *host) forgo(c *claim) {
 	h.w.counts[NeverRan]++
 	h.w.say(h.s, c.f, "attempt %d/%d never ran", c.key.Epoch, c.key.Attempt)
@@ -193,8 +192,7 @@ func (h *host) take(key batch.Key) bool {
 	return c.state == ofServer || c.state == never
 }
 
-// tell lets the server know that there is news of an attempt, if there is a
-// server and a supervisor to tell it.
+// tell reports news of an attempt to the server, if server and supervisor are up.
 func (h *host) tell(key batch.Key) {
 	h.w.after(h.w.between(batch.Microsecond, h.w.sc.launch), func() {
 		if h.up && h.s.up {
@@ -203,7 +201,7 @@ func (h *host) tell(key batch.Key) {
 	})
 }
 
-// fall ends the supervisor. What it has started runs on.
+// fall kills the supervisor. Its processes keep running.
 func (h *host) fall() {
 	h.w.counts[Supervisor]++
 	h.w.say(h.s, nil, "the supervisor is killed")
@@ -228,7 +226,7 @@ func (h *host) rise() {
 	}
 }
 
-// lose is the end of the machine.
+// lose ends the machine.
 func (h *host) lose() {
 	h.up = false
 	for _, c := range h.list {

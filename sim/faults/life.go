@@ -14,7 +14,7 @@ import (
 // epochOfClocks is what a right clock shows when a run begins.
 const epochOfClocks = batch.Time(1_800_000_000) * batch.Time(batch.Second)
 
-// troubles are what happens to a site by itself.
+// troubles schedules the faults of a site.
 func (s *server) troubles() {
 	w := s.w
 	w.every(w.sc.crashEvery, func() {
@@ -34,7 +34,7 @@ func (s *server) troubles() {
 	}
 }
 
-// crash kills the server. A write that is under way is on the disk, or is not.
+// crash kills the server. A write in progress is on the disk, or is not.
 func (s *server) crash() {
 	w := s.w
 	w.counts[Crash]++
@@ -49,7 +49,7 @@ func (s *server) crash() {
 	w.after(w.between(batch.Millisecond, 6*batch.Second), s.boot)
 }
 
-// die forgets all that is volatile.
+// die drops all that is not on the disk.
 func (s *server) die() {
 	s.loop.Stop()
 	s.up = false
@@ -136,7 +136,7 @@ func (s *server) remember() {
 	}
 }
 
-// takeUp has the core go on, and the batch system adopt what runs.
+// takeUp lets the core recover, and the batch system adopt the running attempts.
 func (s *server) takeUp() {
 	unsettled := s.core.Unsettled()
 	fates := make([]site.Fate, len(unsettled))
@@ -148,7 +148,7 @@ func (s *server) takeUp() {
 	}
 	if s.self {
 		for _, c := range s.host.list {
-			s.host.tell(c.key) // jobs may have started that nobody had heard of
+			s.host.tell(c.key) // jobs can have started unseen
 		}
 	}
 	for i, key := range unsettled {
@@ -191,7 +191,7 @@ func (s *server) adopt(key batch.Key, phase batch.Phase) {
 	s.system.adopt(s.now(), key, spec, since, phase)
 }
 
-// forget lets go of a job that has ended, as a server does that has too many.
+// forget drops a job that has ended, as a server with too many does.
 func (s *server) forget() {
 	if !s.up {
 		return
@@ -211,7 +211,7 @@ func (s *server) forget() {
 	}
 }
 
-// lose is the end of a site, for good.
+// lose ends a site for good.
 func (s *server) lose() {
 	w := s.w
 	if w.calm || s.gone {
@@ -244,10 +244,9 @@ func (s *server) Undo(error) {
 	}
 }
 
-// rebuild makes the core anew and keeps the batch system. Attempts that the core
-// has forgotten are cancelled there, and their names are used up. Otherwise jobs
-// that are submitted anew are not queued under the same key, and the news of an
-// end meets another job.
+// rebuild makes a new core and keeps the batch system. Attempts that the core has forgotten
+// are cancelled there, and their keys are not used again. Otherwise a job that is submitted
+// again is not queued under its key, or gets the end of another attempt.
 func (s *server) rebuild() {
 	core, err := site.New(s.config)
 	if err != nil {
@@ -270,7 +269,7 @@ func (s *server) rebuild() {
 	s.armed, s.due = batch.Never, true
 }
 
-// fateOf is fate for an attempt that the batch system may be about to tell of.
+// fateOf is fate for an attempt that the batch system can be about to report.
 func (s *server) fateOf(key batch.Key) site.Fate {
 	starting := site.Fate{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}
 	j, err := s.core.Job(key.Job)
@@ -288,7 +287,7 @@ func (s *server) fateOf(key batch.Key) site.Fate {
 	return f
 }
 
-// undone takes what the core does not know any more out of the batch system.
+// undone cancels in the batch system what the core no longer knows.
 func (s *server) undone() {
 	now := s.now()
 	s.system.engine.Advance(now)

@@ -9,7 +9,7 @@ import (
 const most = 64
 
 // send brings something from one node to another, or does not: once, twice, soon
-// or long after it was sent. deliver may be called again whenever.
+// or long after it was sent. deliver can be called again at any time.
 func (w *world) send(from, to int, deliver func()) {
 	if w.sent++; len(w.old) < most {
 		w.old = append(w.old, deliver)
@@ -43,8 +43,8 @@ func (w *world) send(from, to int, deliver func()) {
 	}
 }
 
-// partition lets two nodes, or one and all others, not hear of each other for a
-// while; now and then only in one direction.
+// partition cuts two nodes, or one and all others, off from each other for a while; now and
+// then only in one direction.
 func (w *world) partition() {
 	w.every(w.sc.cutEvery, func() {
 		w.counts[Cut]++
@@ -115,11 +115,11 @@ func (s *server) take(m site.Message) {
 			s.w.say(s, f, "takes %v(%d) from %s", m.Kind, m.Epoch, m.From)
 		}
 		if m.Parcel != nil {
-			p := *m.Parcel // it may come twice
+			p := *m.Parcel // it can come twice
 			m.Parcel = &p
 		}
 		if m.Kind == site.Reserve {
-			s.disk.page(f).files = true // they were fetched beside, and get their place now
+			s.disk.page(f).files = true // they were staged, and are moved into place now
 		}
 		answer, reply := s.core.Receive(now, &m, s.system)
 		if m.Kind == site.Reserve {
@@ -136,8 +136,8 @@ func (s *server) take(m site.Message) {
 	})
 }
 
-// keep lets go of files that were brought for a job that is not taken. As long as
-// a record on the disk says that they are kept, they are.
+// keep drops the files that were fetched for a job that was not taken. Files that a record
+// on the disk says are kept stay.
 func (s *server) keep(f *fact) {
 	if r := s.disk.record(f); r != nil && r.Kept {
 		return
@@ -164,7 +164,7 @@ func (s *server) misbehave(r *site.Record) {
 	}
 }
 
-// drop is what a site must not do: to drop what is incoming by a timer.
+// drop is what a site must never do: drop an incoming job by a timer.
 func (s *server) drop(f *fact, epoch uint32, after batch.Duration) {
 	life := s.life
 	s.w.after(after, func() {
@@ -172,7 +172,7 @@ func (s *server) drop(f *fact, epoch uint32, after batch.Duration) {
 			return
 		}
 		s.call(f, func(now batch.Time) func(bool) {
-			_, _ = s.core.Settle(now, f.id, epoch, site.SettleAborted, "planted") // it may be settled already
+			_, _ = s.core.Settle(now, f.id, epoch, site.SettleAborted, "planted") // it can be settled already
 			return nil
 		})
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-func TestWhatWasForeseenHappensInOrder(t *testing.T) {
+func TestEventsHappenInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q queue
 		var got, want []int
@@ -30,7 +30,7 @@ func TestWhatWasForeseenHappensInOrder(t *testing.T) {
 	})
 }
 
-func TestAClockShowsWhatItWasAskedFor(t *testing.T) {
+func TestClockReachesTheInstantThatItPredicts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := clock{
 			from:  batch.Time(rapid.Int64Range(0, 1<<40).Draw(t, "from")),
@@ -44,11 +44,11 @@ func TestAClockShowsWhatItWasAskedFor(t *testing.T) {
 	})
 }
 
-func TestATraceSaysTheSameThingOnce(t *testing.T) {
+func TestTraceFoldsRepeatedLines(t *testing.T) {
 	var tr trace
 	for i := range 1000 {
 		tr.add(batch.Time(i), nil, &fact{n: 1}, "asks")
-		tr.add(batch.Time(i), nil, &fact{n: 1}, "is told")
+		tr.add(batch.Time(i), nil, &fact{n: 1}, "is answered")
 		tr.add(batch.Time(i), nil, &fact{n: 2}, "is another job")
 	}
 	text := tr.text(&fact{n: 1})

@@ -137,7 +137,7 @@ type trace struct{ lines []line }
 type line struct {
 	at   batch.Time
 	site int32 // -1 for none
-	job  int32 // number; -1: of nobody's
+	job  int32 // number; -1: about no job
 	what string
 
 	again int // times, until then

@@ -21,7 +21,7 @@ type scenario struct {
 	procs               []int32
 	policies            []string
 	rates               []int64 // of the sites' clocks
-	selves              []bool  // sites whose batch system starts jobs by itself, as Slurm does
+	selves              []bool  // sites with a batch system that starts jobs by itself, as Slurm does
 	patience            site.Patience
 	tuning              site.Tuning
 	attempts            uint32
@@ -30,8 +30,8 @@ type scenario struct {
 	loss, double, late, full, torn, gate, never int
 	slow                                        batch.Duration // longest sync
 	pull                                        batch.Duration // longest time to fetch a job's files
-	claim                                       batch.Duration // longest time until a claim is made, and until that is heard
-	launch                                      batch.Duration // longest time until a launch is heard
+	claim                                       batch.Duration // longest time until a claim is made, and until its result arrives
+	launch                                      batch.Duration // longest time until a launch arrives
 	work                                        batch.Duration // longest runtime
 	crashEvery, superEvery, cutEvery            batch.Duration
 	orderEvery, forgetEvery                     batch.Duration
@@ -39,7 +39,7 @@ type scenario struct {
 	cancel, giveUp, idempotent, local           int  // chances of a job
 	lost                                        int  // the site that is lost for good; -1 for none
 	written                                     bool // records are kept as JSON, not as they are
-	ages                                        bool // old messages come again when nobody remembers the jobs
+	ages                                        bool // old messages come again when no site remembers the jobs
 	wide                                        int  // chance of a request that not every site can take
 }
 
@@ -81,8 +81,8 @@ func draw(r *rand.Rand) scenario {
 	return sc
 }
 
-// Plant is a bug that the simulation's driver can be given, to see that it is
-// caught. None is in the code that production runs.
+// Plant is a bug in the simulated surroundings, to show that it is caught. None is in the
+// code that production runs.
 type Plant uint8
 
 // The planted bugs.
@@ -90,10 +90,10 @@ const (
 	Sound           Plant = iota
 	SkipSync              // what a write allows is let go before the write is durable
 	EarlyConfirm          // Confirm is sent when the job is being handed over, before the commit point
-	DropOnSilence         // a target drops an incoming job when it has not heard of it for a while
+	DropOnSilence         // a target drops an incoming job after a time without messages
 	LeaseIsProof          // a target drops an incoming job of a round when that round's lease must be over
 	EarlyCollection       // a source drops the record of a job that is gone before the target has confirmed
-	KeptQueue             // after a commit that failed, the batch system goes on with what the core has forgotten
+	KeptQueue             // after a commit that failed, the batch system continues with jobs that the core has forgotten
 	NoWithdraw            // a client goes to another server without a withdrawal
 	plants
 )

@@ -55,8 +55,8 @@ func newServer(w *world, i int) *server {
 	return s
 }
 
-// call has the core do something, and lets go of what do returns when all that
-// the core knew by then is durable. f is the job that it is about, nil for none.
+// call has the core do something, and calls what do returns when everything that the core
+// knew by then is durable. f is the job that the call is about, nil for none.
 func (s *server) call(f *fact, do func(now batch.Time) (reply func(ok bool))) {
 	if !s.up {
 		return
@@ -102,8 +102,7 @@ func (s *server) doRetry(f *fact, do func(now batch.Time)) {
 
 func (s *server) now() batch.Time { return s.clock.read(s.w.now) }
 
-// recall brings what the disk has of a job that has left the core's memory back
-// to it.
+// recall gives the core the record of a job that has left its memory.
 func (s *server) recall(f *fact) {
 	if f == nil || s.core.Knows(f.id) {
 		return
@@ -309,7 +308,7 @@ func (s *server) start(a *attempt) {
 	s.ask(a, 10*batch.Millisecond)
 }
 
-// ask asks the core whether an attempt may be launched, until it answers.
+// ask asks the core whether an attempt may be launched, until the core answers.
 func (s *server) ask(a *attempt, after batch.Duration) {
 	life, f := s.life, s.w.byID[a.key.Job]
 	s.w.after(s.w.between(batch.Microsecond, after), func() {
@@ -334,7 +333,7 @@ func (s *server) ask(a *attempt, after batch.Duration) {
 	})
 }
 
-// heard looks at what became of an attempt, for the batch system and the core.
+// heard passes the state of an attempt to the batch system and the core.
 func (s *server) heard(key batch.Key) {
 	a := s.system.attempts[key]
 	c := s.host.claims[key]
@@ -352,7 +351,7 @@ func (s *server) heard(key batch.Key) {
 		s.finish(a, batch.EndNeverRan)
 	case over:
 		end := c.seen
-		if c.end == a.ending { // what is ended on order needs nobody who sees it
+		if c.end == a.ending { // the end of what was ended on order is known
 			end = a.ending
 		}
 		s.finish(a, end)
@@ -362,14 +361,14 @@ func (s *server) heard(key batch.Key) {
 		}
 		a.phase = batch.PhaseRunning
 		s.doRetry(c.f, func(now batch.Time) {
-			// The core may know better: that is what it says with an error.
+			// The core returns an error when it knows better.
 			_, _ = s.core.Running(min(now, s.clock.read(c.started)), key, nil, nil)
 		})
 		s.system.signal(a)
 	}
 }
 
-// finish tells the batch system and the core how an attempt has ended.
+// finish reports the end of an attempt to the batch system and the core.
 func (s *server) finish(a *attempt, end batch.End) {
 	if a.phase == batch.PhaseEnded {
 		return
@@ -387,7 +386,7 @@ func outcome(end batch.End) batch.Outcome {
 	return o
 }
 
-// report tells the core, a moment later, how an attempt has ended.
+// report reports the end of an attempt to the core, a moment later.
 func (s *server) report(key batch.Key, end batch.End) {
 	life := s.life
 	s.w.after(s.w.between(batch.Microsecond, s.w.sc.launch), func() {

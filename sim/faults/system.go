@@ -30,7 +30,7 @@ func newSystem(s *server, p batch.Policy, platform batch.Platform) *system {
 	y := &system{s: s, attempts: make(map[batch.Key]*attempt), byHandle: make([]*attempt, 1)}
 	ledger := engine.NewLedger(platform)
 	if s.self {
-		// What an earlier life has launched may come up beside what this one does.
+		// Attempts of an earlier life can appear beside those of this one.
 		ledger = nil
 	}
 	y.engine = engine.New(p, y, ledger)
@@ -184,7 +184,7 @@ func (y *system) put(a *attempt, shape batch.Shape, restore bool) {
 	y.apply(&batch.Event{Kind: batch.Place, Shape: shape, Restore: restore}, a)
 }
 
-// adopt takes an attempt that was launched before this server lived.
+// adopt enters an attempt that was launched in an earlier life of the server.
 func (y *system) adopt(now batch.Time, key batch.Key, spec *batch.Job, since batch.Time, phase batch.Phase) {
 	a := y.enter(key, spec, phase)
 	y.engine.Admit(spec, batch.Forever)
@@ -192,8 +192,7 @@ func (y *system) adopt(now batch.Time, key batch.Key, spec *batch.Job, since bat
 	y.expire(a, since)
 }
 
-// surprise takes an attempt that waits here for one that was launched before this
-// server lived.
+// surprise makes a waiting attempt one that was launched in an earlier life of the server.
 func (y *system) surprise(now batch.Time, a *attempt) {
 	y.engine.Advance(now)
 	y.apply(&batch.Event{Kind: batch.Cancel}, a)
@@ -230,7 +229,7 @@ func (y *system) signal(a *attempt) {
 	})
 }
 
-// finish takes out an attempt whose process is gone, or never was.
+// finish takes out an attempt that has no process any more.
 func (y *system) finish(now batch.Time, a *attempt) {
 	y.engine.Advance(now)
 	a.phase = batch.PhaseEnded

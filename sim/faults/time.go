@@ -2,9 +2,8 @@ package faults
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// clock is what a site takes for the time during one life of its server. It runs
-// at a speed of its own and never goes back; that it was set back shows after the
-// next restart.
+// clock is the clock of a site during one life of its server. It has its own speed and never
+// goes back; that it was set back shows after the next restart.
 type clock struct {
 	from  batch.Time // true time at which this life began
 	shows batch.Time // what it showed then
@@ -30,8 +29,7 @@ func (c *clock) when(shown batch.Time) batch.Time {
 	return c.from + batch.Time((int64(shown-c.shows)*unit+c.rate-1)/c.rate)
 }
 
-// happening is something that is done at an instant. Those of one instant are
-// done in the order in which they were foreseen.
+// happening is an event. Events of one instant happen in the order in which they were added.
 type happening struct {
 	at  batch.Time
 	seq uint64
@@ -40,7 +38,7 @@ type happening struct {
 
 func (a *happening) before(b *happening) bool { return a.at < b.at || a.at == b.at && a.seq < b.seq }
 
-// queue is a heap of what will happen.
+// queue is a heap of events.
 type queue struct {
 	list []happening
 	seq  uint64

@@ -14,7 +14,7 @@ type world struct {
 	sc     scenario
 	plant  Plant
 	rng    *rand.Rand
-	now    batch.Time // the true time: nobody in the grid knows it
+	now    batch.Time // the true time, which no simulated process knows
 	queue  queue
 	calm   bool // no more faults
 	counts Counts
@@ -103,12 +103,12 @@ func (w *world) again(what string) {
 	w.rest(what)
 }
 
-// age lets so much time go by that nobody knows any more what was let go. Old
-// messages are too old by then: no job is accepted again, and none runs.
+// age lets more time pass than the sites remember old jobs. The old messages are too old by
+// then: no job is accepted again, and none runs.
 func (w *world) age() {
 	w.until(w.now.Add(site.Horizon + 24*batch.Hour))
 	for _, f := range w.facts {
-		f.lost = true // it may be known to nobody: only what is new would be wrong
+		f.lost = true // no site has to know it any more: only new work would be wrong
 	}
 	w.again("messages came again after the horizon")
 	for _, f := range w.facts {
@@ -131,11 +131,11 @@ func (w *world) step() {
 	w.now = x.at
 	x.do()
 	if w.queue.seq > mostHappenings {
-		panic(violation(fmt.Sprintf("something goes on for ever: %d happenings", w.queue.seq)))
+		panic(violation(fmt.Sprintf("no end after %d events", w.queue.seq)))
 	}
 }
 
-// heal ends the faults: everybody is up, and messages arrive.
+// heal ends the faults: all servers are up, and messages arrive.
 func (w *world) heal() {
 	w.say(nil, nil, "the faults end")
 	w.calm = true
@@ -147,7 +147,7 @@ func (w *world) heal() {
 	}
 }
 
-// rest does all that is still to happen. Nobody may wait for ever.
+// rest runs until no event is left. Everything has to come to rest.
 func (w *world) rest(what string) {
 	w.operate()
 	end, early := w.now.Add(mostCalm), w.now.Add(leastCalm)
@@ -156,8 +156,8 @@ func (w *world) rest(what string) {
 			panic(violation(fmt.Sprintf("before %s: still not at rest after %v", what, mostCalm)))
 		}
 		if n%64 == 63 && w.sc.lost >= 0 && w.now > early && w.resting() {
-			// A job that was handed to a lost site is confirmed for ever. What else
-			// is under way takes a moment.
+			// Confirm is repeated without end for a job that was handed to a lost site.
+			// Everything else in progress takes a moment.
 			w.until(w.now.Add(batch.Minute))
 			return
 		}

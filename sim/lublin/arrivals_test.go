@@ -20,10 +20,10 @@ func TestGapsInEvenTimeAreDistributedAsTheModelSays(t *testing.T) {
 	})
 }
 
-// TestJobsComeByTheCycle allows what chance does: gaps vary much more than those
+// TestArrivalsFollowTheDailyCycle allows what chance does: gaps vary much more than those
 // of a Poisson process, so that there is no chi-square test; the number of jobs
 // in a time has the variance of a renewal process.
-func TestJobsComeByTheCycle(t *testing.T) {
+func TestArrivalsFollowTheDailyCycle(t *testing.T) {
 	const jobs = 150_000
 	classes := map[*parameters]Classes{&allJobs: Undivided, &batchJobs: Batch, &interactiveJobs: Interactive}
 	eachClass(t, func(t *testing.T, p *parameters) {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestExpAndLogAreThoseOfTheLibraryButForTheLastBits(t *testing.T) {
+func TestExpAndLogMatchTheLibraryUpToTheLastBits(t *testing.T) {
 	near := func(t *rapid.T, name string, x, got, want float64) {
 		if math.Abs(got-want) > 8e-16*math.Max(math.Abs(want), 0.05) {
 			t.Errorf("%s(%g) = %g, want %g", name, x, got, want)

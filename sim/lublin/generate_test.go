@@ -42,7 +42,7 @@ func wanted(t *rapid.T) Config {
 	return c
 }
 
-func TestAWorkloadIsWhatWasAskedForAndIsReadBack(t *testing.T) {
+func TestGeneratedWorkloadMatchesItsConfigAndReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := wanted(t)
 		trace, err := Generate(context.Background(), c)
@@ -95,7 +95,7 @@ func TestAWorkloadIsWhatWasAskedForAndIsReadBack(t *testing.T) {
 	})
 }
 
-func TestTheLoadIsWithinTwoPercentOfWhatWasAsked(t *testing.T) {
+func TestLoadIsWithinTwoPercentOfTheConfig(t *testing.T) {
 	for _, load := range []float64{0.1, 0.5, 0.7, 0.9, 1, 1.5} {
 		for _, classes := range []Classes{Undivided, Divided, Batch} {
 			for _, c := range []Config{{Jobs: 500}, {Jobs: 20_000}, {Days: 7}, {Days: 100}} {
@@ -136,7 +136,7 @@ func TestLengthLoadEstimatesAndUsersDoNotChangeWhichJobsAreDrawn(t *testing.T) {
 	}
 }
 
-func TestAnotherSeedIsAnotherWorkload(t *testing.T) {
+func TestSeedsGiveDifferentWorkloads(t *testing.T) {
 	a, b := generate(t, Config{Jobs: 50, Procs: 128, Seed: 1}), generate(t, Config{Jobs: 50, Procs: 128, Seed: 2})
 	if cmp.Equal(a.Jobs, b.Jobs) {
 		t.Error("the same jobs")

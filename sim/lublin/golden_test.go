@@ -14,7 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 
 // golden are workloads whose every byte is kept: first lines in testdata, all in
 // a checksum. They are to be the same on every processor and with every version

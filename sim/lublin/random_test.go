@@ -11,7 +11,7 @@ import (
 
 const draws = 60_000
 
-func TestUniformAndNormalAreWhatTheySay(t *testing.T) {
+func TestUniformAndNormalHaveTheirDistributions(t *testing.T) {
 	for name, c := range map[string]struct {
 		draw func(*random) float64
 		cdf  func(float64) float64
@@ -34,7 +34,7 @@ func TestUniformAndNormalAreWhatTheySay(t *testing.T) {
 	}
 }
 
-func TestGammasAreThoseOfGonum(t *testing.T) {
+func TestGammaMatchesGonum(t *testing.T) {
 	for seed, c := range [][2]float64{{1, 1}, {1.5, 2}, {4.2, 0.94}, {312, 0.03}, {6.57, 0.823}, {639.1, 0.0156}, {3.8351, 0.6605}, {10.46, 0.4871}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			want := gammaOf(c[0], c[1])
@@ -55,7 +55,7 @@ func TestGammasAreThoseOfGonum(t *testing.T) {
 	}
 }
 
-func TestBelowDrawsAgainWhatIsAboveTheLimit(t *testing.T) {
+func TestBelowRedrawsValuesAboveTheLimit(t *testing.T) {
 	g, r, want := newGamma(4.2, 0.94), newRandom(3), gammaOf(4.2, 0.94)
 	sample := make([]float64, draws)
 	for i := range sample {

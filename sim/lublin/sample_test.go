@@ -9,9 +9,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-// TestWorkloadsAreLikeThoseOfTheAuthorsProgram compares with 10,000 jobs that
+// TestWorkloadsMatchTheAuthorsProgram compares with 10,000 jobs that
 // their program made for 256 processors, undivided.
-func TestWorkloadsAreLikeThoseOfTheAuthorsProgram(t *testing.T) {
+func TestWorkloadsMatchTheAuthorsProgram(t *testing.T) {
 	path, err := swf.FindTrace("lublin_256.swf.gz")
 	if err != nil {
 		t.Skip(err)

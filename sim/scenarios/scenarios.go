@@ -39,9 +39,9 @@ func (e *UnknownError) Error() string {
 func (e *UnknownError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // Load reads a scenario and validates it: one that comes with Drover by its name,
-// else a file. What a folder holds does not change what a name means: "pwa" may be
-// where somebody put the results of pwa, and the file of that name is "./pwa".
-// Traces are looked for beside the name. The error may be an *UnknownError.
+// else a file. A file in the working directory does not change the meaning of a name: a
+// file named pwa is "./pwa". Traces are looked for beside the name. The error can be an
+// *UnknownError.
 func Load(name string) (*sim.Scenario, error) {
 	if text, ok := Text(name); ok {
 		return sim.ParseScenario(bytes.NewReader(text), name)

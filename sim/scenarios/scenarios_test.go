@@ -76,7 +76,7 @@ func TestEveryFileIsAScenarioWithAName(t *testing.T) {
 	}
 }
 
-func TestMadeMonthsHaveTheJobsOfTable1AndSpanTheirMonth(t *testing.T) {
+func TestGeneratedMonthsHaveTheJobsOfTable1AndSpanTheirMonth(t *testing.T) {
 	lengths := []float64{31, 29, 31, 30, 31, 30}
 	for m, want := range counts {
 		w := prepare(t, fmt.Sprintf("g5k%d", m+1)).Workload()
@@ -89,7 +89,7 @@ func TestMadeMonthsHaveTheJobsOfTable1AndSpanTheirMonth(t *testing.T) {
 	}
 }
 
-func TestAMadeMonthKeepsItsSitesBusy(t *testing.T) {
+func TestGeneratedMonthKeepsItsSitesBusy(t *testing.T) {
 	for _, name := range []string{"g5k1", "g5k6"} {
 		r, err := prepare(t, name).Run(t.Context(), sim.Variant{Seed: 1}, nil)
 		if err != nil {
@@ -127,12 +127,12 @@ func TestTheSixMonthsAreTheHalfYear(t *testing.T) {
 	}
 }
 
-func TestANameOfAScenarioIsNotThatOfAFile(t *testing.T) {
+func TestScenarioNameTakesPrecedenceOverAFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("pwa", []byte("version: 1\nsites: [{name: mine, trace: t, procs: 1, policy: cbf}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir("m1", 0o700); err != nil { // the results of somebody's run
+	if err := os.Mkdir("m1", 0o700); err != nil { // the results of a run
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"pwa": "hpc2n", "./pwa": "mine", "m1": "hpc2n"} {

@@ -86,7 +86,7 @@ func (s *splitter) run(r io.Reader) {
 			n++
 			end = n
 		}
-		// Nobody else writes to a block, and the next one is filled from its
+		// Only this goroutine writes to a block, and the next one is filled from its
 		// start with this, so it may stay where it is until then.
 		rest = buf[end:n]
 		if err == nil && len(rest) > MaxLineBytes {

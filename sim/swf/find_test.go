@@ -67,7 +67,7 @@ func TestFindTraceOutsideAnyModuleEnds(t *testing.T) {
 	}
 }
 
-func TestFindTraceTellsAWrongDirectoryFromAMissingTrace(t *testing.T) {
+func TestFindTraceDistinguishesAWrongDirectoryFromAMissingTrace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	touch(t, file)
 	t.Setenv(TracesEnv, file)

@@ -14,7 +14,7 @@ type Header struct {
 // Entry is one "Label: value" comment.
 type Entry struct {
 	Key string
-	// Value has no blanks around it. Lines that go on below the entry,
+	// Value has no blanks around it. Indented lines below the entry,
 	// indented, are joined to it with newlines.
 	Value string
 }
@@ -49,7 +49,7 @@ func entry(comment string) (Entry, bool) {
 	return Entry{Key: key, Value: strings.TrimSpace(value)}, true
 }
 
-// indented tells a line that goes on from one that starts something.
+// indented reports whether a line continues the one before.
 func indented(comment string) bool {
 	return len(comment)-len(strings.TrimLeft(comment, blanks)) > 1
 }

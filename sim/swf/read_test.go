@@ -67,7 +67,7 @@ func TestReadKeepsCommentsOfAllPlaces(t *testing.T) {
 	}
 }
 
-func TestReadOfNothingIsAnEmptyTrace(t *testing.T) {
+func TestReadOfEmptyInputIsAnEmptyTrace(t *testing.T) {
 	for _, text := range []string{"", "\n", "; only a comment"} {
 		if got := mustRead(t, text); len(got.Jobs) != 0 {
 			t.Errorf("read %q: %d jobs, want none", text, len(got.Jobs))

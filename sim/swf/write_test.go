@@ -21,7 +21,7 @@ func TestWriteIsOneLineForEachCommentAndJob(t *testing.T) {
 	}
 }
 
-func TestWriteRefusesWhatReadWould(t *testing.T) {
+func TestWriteRefusesInvalidTraces(t *testing.T) {
 	for i, c := range columns {
 		bad := []int64{math.MinInt32, -2}
 		if c.required {
