@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/seed-9b8f70bb/drover/client/rpc"
 	"github.com/seed-9b8f70bb/drover/client/submission"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
@@ -212,7 +214,7 @@ func (c *Client) copyTo(ctx context.Context, server, id string, see func(have, s
 	}
 }
 
-// longestLook bounds the pause between two searches for data, after doubling.
+// longestLook bounds the pause between two searches for data.
 const longestLook = 5 * time.Second
 
 // GetData copies the content of data to w from a site that has it, and verifies it.
@@ -222,10 +224,8 @@ func (c *Client) GetData(ctx context.Context, id string, w io.Writer) (*Data, er
 }
 
 func (c *Client) getData(ctx context.Context, id string, d *download) (*Data, error) {
-	var (
-		since = c.now()
-		pause = pollPause
-	)
+	since, pauses := c.now(), &backoff.ExponentialBackOff{InitialInterval: pollPause, Multiplier: 2, MaxInterval: longestLook}
+	pauses.Reset()
 	for {
 		list, err := c.FindData(ctx, id)
 		if err != nil {
@@ -245,17 +245,17 @@ func (c *Client) getData(ctx context.Context, id string, d *download) (*Data, er
 				return nil, last
 			}
 			if d.at > before {
-				since, pause = c.now(), pollPause
+				since = c.now()
+				pauses.Reset()
 			}
 			c.log.Debug("data download failed", "data", id, "site", from.Site, "at", d.at, "error", last)
 		}
 		if last == nil || c.now().Sub(since) >= micros(c.cfg.LongPatience) {
 			return nil, last
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := sleep(ctx, pauses.NextBackOff()); err != nil {
 			return nil, err
 		}
-		pause = min(2*pause, longestLook)
 	}
 }
 
