@@ -196,7 +196,7 @@ func (r *Report) growthFigure() {
 func (r *Report) openFigures() {
 	r.open(farm.Deadlines, "deadlines", "What the deadlines could mean", "reading",
 		func(k key) string { return string(k.reading) },
-		"See [package farm](../cmd/drover-lab/papers/convergent/farm/reading.go): percent is what all other tables have.")
+		"See [package farm](../cmd/drover-lab/papers/convergent/farm/instance.go): percent is what all other tables have.")
 	r.open(farm.Bandwidths, "bandwidth", "What moving input data costs", "MB in a unit",
 		func(k key) string { return papers.Grouped(fmt.Sprint(k.rate)) },
 		"A job of 100 to 800 MB that begins or goes on where its input does not lie first holds its machine for so long. In "+
