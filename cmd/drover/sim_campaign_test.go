@@ -154,7 +154,7 @@ func TestSimCampaignEndsCleanlyByASignal(t *testing.T) {
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cmdline.ExitInterrupted {
 		t.Errorf("it ends with %v: %s", err, told.String())
 	}
-	if !strings.Contains(told.String(), "of 200 experiments are in "+dir+"; the same command goes on with the others") {
+	if !strings.Contains(told.String(), "of 200 experiments are in "+dir+"; the same command resumes with the others") {
 		t.Errorf("it tells %s", told.String())
 	}
 	if rows := strings.Count(results(t, dir), "\n") - 1; rows < 5 || rows >= 200 {
