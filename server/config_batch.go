@@ -16,24 +16,25 @@ import (
 type Batch struct {
 	Type BatchType `yaml:"type"` // exec (the default) or slurm
 
-	// The rest is Slurm's.
-	Conf      string   `yaml:"conf"`     // path of slurm.conf; "": Slurm's own
-	Commands  string   `yaml:"commands"` // directory of sbatch and the others; "": looked up in PATH
+	// The other keys are for external batch systems.
+
+	Conf      string   `yaml:"conf"`     // path of slurm.conf; "": Slurm's default
+	Commands  string   `yaml:"commands"` // directory of sbatch and the other programs; "": looked up in PATH
 	Partition string   `yaml:"partition"`
 	Account   string   `yaml:"account"`
 	QOS       string   `yaml:"qos"`
-	Extra     []string `yaml:"extra"` // options of every submission
-	// Program is the path of drover on the nodes; "": where it is here.
+	Extra     []string `yaml:"extra"` // submit options of every job
+	// Program is the path of drover on the nodes; "": the same as here.
 	Program  string        `yaml:"program"`
-	Waiting  int           `yaml:"waiting"`  // jobs that wait in Slurm's queue at once; others wait here
-	Interval time.Duration `yaml:"interval"` // between two looks at the queue
+	Waiting  int           `yaml:"waiting"`  // jobs in the batch system's queue at once; others wait at the server
+	Interval time.Duration `yaml:"interval"` // between two polls of the queue
 	Timeout  time.Duration `yaml:"timeout"`  // of each command
-	// Stale is how long Slurm may be silent before the site gives no estimates.
+	// Stale is how old the last poll can be before the site stops giving estimates.
 	Stale time.Duration `yaml:"stale"`
-	// Unseen is how many jobs may wait here when it has been silent for longer, for
-	// more to be accepted; 0: none is.
+	// Unseen is how many jobs can wait at the server before it accepts no more while the
+	// last poll is older than Stale; 0: it accepts none then.
 	Unseen int `yaml:"unseen"`
-	// Model is the policy that estimates take Slurm's to be.
+	// Model is the policy of the model with which the server estimates starts.
 	Model Policy `yaml:"model"`
 }
 
@@ -74,7 +75,7 @@ func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (m
 	b := &c.Batch
 	if b.Type == Embedded {
 		if own := defaultBatch(); !reflect.DeepEqual(own, *b) {
-			bad("batch", "keys of Slurm's", "nothing but type with an embedded batch system")
+			bad("batch", "keys of external batch systems", "nothing but type with an embedded batch system")
 		}
 		machine = c.checkNodes(bad)
 		able := c.checkFarm(bad)
