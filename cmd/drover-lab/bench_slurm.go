@@ -49,9 +49,8 @@ const (
 )
 
 // versusSlurm measures plain sbatch and Drover in turns, with as many submitters and
-// jobs each. The jobs only wait, so that it is submissions that are measured. Who
-// comes second finds a controller that remembers more jobs: they take turns in that
-// as well.
+// jobs each. The jobs only wait: submissions alone are measured. The second of the two
+// meets a controller that remembers more jobs, so they also take turns in being first.
 func (c *benchSubmitCmd) versusSlurm(a *app) error {
 	if c.Jobs < c.Clients || c.Jobs > mostSlurm {
 		return &cmdline.UsageError{Message: fmt.Sprintf("--jobs %d, accepted: %d (one for each of --clients)..%d", c.Jobs,
@@ -227,8 +226,8 @@ func (b *slurmBench) taken(ctx context.Context) (int, error) {
 	return 0, errors.New("sdiag says nothing of jobs submitted")
 }
 
-// emptied waits until Slurm has none of the jobs any more, so that what comes next
-// finds a controller with nothing to do.
+// emptied waits until Slurm has none of the jobs any more: the next measurement starts
+// with an idle controller.
 func (b *slurmBench) emptied(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, slurmEmpties)
 	defer cancel()
@@ -270,7 +269,7 @@ type slurmBenchView struct {
 	Jobs              int             `json:"jobs"`
 	Turns             []slurmTurnView `json:"turns"`
 	Ratio             float64         `json:"ratio"`              // in Slurm over plain, the median
-	AcknowledgedRatio float64         `json:"acknowledged_ratio"` // likewise
+	AcknowledgedRatio float64         `json:"acknowledged_ratio"` // acknowledged over plain, the median
 }
 
 // slurmTurnView is one turn of plain sbatch and Drover, in submissions per second.

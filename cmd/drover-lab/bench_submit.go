@@ -62,13 +62,13 @@ const (
 
 type benchSubmitCmd struct {
 	Args     []string      `arg:"" optional:"" name:"name=value" help:"Arguments of the service."`
-	Clients  int           `default:"32" help:"Clients that submit at the same time, each on a connection of its own."`
+	Clients  int           `default:"32" help:"Clients that submit at the same time, each on its own connection."`
 	Duration time.Duration `default:"10s" help:"How long they submit."`
 	Rate     float64       `default:"0" help:"Submissions per second that all of them together try; 0 for as many as are answered."`
 	Service  string        `default:"noop" help:"What is submitted."`
 	Held     bool          `help:"Jobs that only wait: their earliest start is a day away."`
-	Server   string        `placeholder:"URL" xor:"target" help:"The server to measure. Without this and --via-agent one of its own is started, and removed afterwards."`
-	Slurm    string        `placeholder:"FILE" xor:"target" help:"Compare with plain sbatch on the cluster of this slurm.conf: a server of its own is put in front of it, and both submit --jobs in turns. 8 --clients are fair."`
+	Server   string        `placeholder:"URL" xor:"target" help:"The server to measure. Without this and --via-agent the command starts one, and removes it afterwards."`
+	Slurm    string        `placeholder:"FILE" xor:"target" help:"Compare with plain sbatch on the cluster of this slurm.conf: the command starts a server in front of it, and both submit --jobs in turns. 8 --clients are fair."`
 	Jobs     int           `default:"1000" help:"Of --slurm: submissions of each turn."`
 	ViaAgent bool          `xor:"target" help:"Submit through an agent, which chooses a site for each job."`
 	Agent    []string      `placeholder:"URL" help:"Agents of --via-agent; repeatable. Default: DROVER_AGENTS, those of the file DROVER_CONFIG, or one on this host."`
@@ -141,7 +141,7 @@ type submitter struct {
 	refused map[string]int  // by reason
 }
 
-// submitter returns a client with connections of its own.
+// submitter returns a client with its own connections.
 func (c *benchSubmitCmd) submitter(a *app, args []client.Arg) (*submitter, error) {
 	cfg, err := c.config(a)
 	if err != nil {
@@ -240,9 +240,9 @@ func (c *benchSubmitCmd) measure(a *app, args []client.Arg) (*benchView, error) 
 	return v, nil
 }
 
-// run submits until the end. With a rate, every of-th submission of all is its
-// own, from the index on, and is due at a fixed instant: what it takes counts
-// from there, so that a server that falls behind is not spared.
+// run submits until the end. With a rate, every of-th submission is its own, from the
+// index on, and is due at a fixed instant. Latency counts from there: a server that falls
+// behind is not spared.
 func (s *submitter) run(ctx context.Context, began, end time.Time, rate float64, index, of int) {
 	for n := index; ; n += of {
 		due := time.Now()

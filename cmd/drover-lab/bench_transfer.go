@@ -44,7 +44,7 @@ type benchTransferCmd struct {
 	droverFlag
 
 	Size  string `default:"1GiB" placeholder:"SIZE" help:"Of the file."`
-	Turns int    `default:"3" help:"How often each of the two moves a file of its own; the medians count."`
+	Turns int    `default:"3" help:"How often each of the two moves a file, a new one each time; the medians count."`
 	Dir   string `placeholder:"DIR" help:"Where the files lie, all of them on one file system; the directory for temporary files without this."`
 }
 
@@ -103,7 +103,7 @@ type rateRow struct {
 
 func (c *benchTransferCmd) measure(a *app, dir string, size int64) (*transferView, error) {
 	own, err := c.startServer(a, func(string) string {
-		// The content of every turn is kept, so that none is removed while it is measured.
+		// The content of every turn fits: none is removed during a measurement.
 		room := size * int64(c.Turns+1)
 		return fmt.Sprintf(transferSite, filepath.Join(dir, "data"), size, room, 2*room+1<<20)
 	})
@@ -148,7 +148,7 @@ func (c *benchTransferCmd) measure(a *app, dir string, size int64) (*transferVie
 			func() (err error) { job, err = drover.Wait(a.ctx, job.ID); return err },
 			rate(&r.DroverDown, func() error { return drover.Save(a.ctx, job.ID, "back", to) }),
 		}
-		if turn%2 == 1 { // who comes second finds another state of the disk
+		if turn%2 == 1 { // the second of the two meets another state of the disk
 			steps = []func() error{steps[0], steps[3], steps[4], steps[5], steps[1], steps[2]}
 		}
 		for _, step := range steps {

@@ -121,10 +121,10 @@ func (c *benchVersusCmd) Run(a *app) error {
 	var all versusRuns
 	for i := range c.Repetitions {
 		if err := c.turn(a, v, &all, i); err != nil {
-			return errors.Join(err, v.tell(a, &all)) // what was measured before is not lost
+			return errors.Join(err, v.print(a, &all)) // what was measured before is not lost
 		}
 	}
-	return v.tell(a, &all)
+	return v.print(a, &all)
 }
 
 // turn makes one repetition and puts it into the view and among all runs.
@@ -166,7 +166,7 @@ func (r *versusRuns) check() error {
 	return nil
 }
 
-// repeat plays one workload on both sides, on clusters of its own.
+// repeat plays one workload on both sides, on new clusters.
 func (c *benchVersusCmd) repeat(a *app, w *bench.Workload) (_ *versusRuns, err error) {
 	host, err := slurmd.Open(a.ctx)
 	if err != nil {
@@ -253,16 +253,16 @@ func (c *benchVersusCmd) clusters(name string) []slurmd.Config {
 	return list
 }
 
-// versusTold is how often the command says how far it is.
-const versusTold = time.Minute
+// versusInterval is the time between two lines of progress.
+const versusInterval = time.Minute
 
-// versusProgress tells now and then how far a side is.
+// versusProgress returns a function that prints the progress of a side.
 func versusProgress(a *app, name string) func(submitted, ended int) {
 	began := time.Now()
-	next := began.Add(versusTold)
+	next := began.Add(versusInterval)
 	return func(submitted, ended int) {
 		if now := time.Now(); now.After(next) {
-			next = now.Add(versusTold)
+			next = now.Add(versusInterval)
 			_, _ = fmt.Fprintf(a.Stderr, "  %6s %-6s %d submitted, %d ended\n", cmdline.Span(now.Sub(began)), name, submitted,
 				ended)
 		}
@@ -451,7 +451,7 @@ func (d *droverSide) Place(ctx context.Context, r *bench.Run) error {
 	}
 	if r.Cluster = slices.IndexFunc(d.slurm.Clusters,
 		func(c *slurmd.Cluster) bool { return c.Name == job.Site }); r.Cluster < 0 {
-		return fmt.Errorf("job %s is at %s, which is none of the clusters", j.ID, job.Site)
+		return fmt.Errorf("job %s is at %s, not one of the clusters", j.ID, job.Site)
 	}
 	r.Test, r.Forecast, r.Expected = tests[r.Cluster], asked.Add(job.EstimatedWait), asked.Add(job.EstimatedCompletion)
 	d.ids <- [2]string{j.ID, job.ID}

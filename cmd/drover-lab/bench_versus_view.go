@@ -120,8 +120,8 @@ func (v *versusView) add(w *bench.Workload, r *versusRuns) {
 	v.Repetitions = append(v.Repetitions, t)
 }
 
-// tell prints what came of the repetitions, if there were any.
-func (v *versusView) tell(a *app, all *versusRuns) error {
+// print prints the results of the repetitions, if there were any.
+func (v *versusView) print(a *app, all *versusRuns) error {
 	if len(v.Repetitions) == 0 {
 		return nil
 	}

@@ -214,7 +214,7 @@ func (t *dynpTiming) String() string {
 	return b.String()
 }
 
-// timedReport is a report with what steps cost in a file of its own: that differs from
+// timedReport is a report with one more file, the cost of the steps, which differs from
 // run to run.
 type timedReport struct {
 	*dynp.Report

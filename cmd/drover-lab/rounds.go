@@ -19,7 +19,7 @@ type roundsCmd struct {
 	Algorithm []string      `default:"regular,all-cancellation" placeholder:"NAME" help:"regular, all-cancellation."`
 	Heuristic []string      `default:"mct,minmin,maxmin,sufferage,maxgain" placeholder:"NAME" help:"mct, minmin, maxmin, sufferage, maxgain, maxrelgain."`
 	Window    []string      `default:"20,all" placeholder:"N" help:"How many of the oldest jobs a heuristic compares, or all."`
-	Unlike    bool          `help:"Do not tell rounds which jobs are alike."`
+	Unlike    bool          `help:"Rounds do not know which jobs are alike."`
 	Seed      uint64        `default:"1" placeholder:"S" help:"The same seed makes the same sites and jobs."`
 	Limit     time.Duration `default:"30s" placeholder:"D" help:"Break off a round that takes more processor time, and leave out those with more jobs."`
 	Out       string        `short:"o" placeholder:"FILE" help:"Write there. Default: stdout."`

@@ -16,7 +16,7 @@ type Figures struct {
 	MovedAtLeast int // jobs that have moved
 }
 
-// Distribution is what is told of many values.
+// Distribution sums up many values.
 type Distribution struct{ Mean, P95 float64 }
 
 // FiguresOf sums up the runs that have ended and meet a condition.
@@ -44,10 +44,10 @@ func FiguresOf(runs []Run, count func(*Run) bool) Figures {
 	return f
 }
 
-// OfGrid says that a run is of a job that could run anywhere.
+// OfGrid reports whether a run's job could run anywhere.
 func OfGrid(r *Run) bool { return r.Job.Cluster == Anywhere }
 
-// OfLocals says that a run is of a local user's job.
+// OfLocals reports whether a run's job is a local user's.
 func OfLocals(r *Run) bool { return r.Job.Cluster != Anywhere }
 
 func distributionOf(values []float64) Distribution {

@@ -92,7 +92,7 @@ func (s *Slurm) Read(runs []Run) (missing int, err error) {
 func (s *Slurm) notes() ([]Note, error) {
 	f, err := os.Open(s.Notes)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // nobody yet
+		return nil, nil // no notes yet
 	}
 	if err != nil {
 		return nil, err

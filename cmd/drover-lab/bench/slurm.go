@@ -109,7 +109,7 @@ func (s *Slurm) ByRule(ctx context.Context, r *Run) error {
 }
 
 // ByClusters submits a job by sbatch --clusters, from the first cluster. The clusters
-// need slurmdbd. What sbatch was told of starts it does not say.
+// need slurmdbd. sbatch does not print the starts it got.
 func (s *Slurm) ByClusters(ctx context.Context, r *Run) error {
 	j := &r.Job
 	names := make([]string, len(s.Clusters))

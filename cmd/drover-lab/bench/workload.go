@@ -12,7 +12,7 @@ import (
 // Anywhere is the cluster of a job that may run on any.
 const Anywhere = -1
 
-// Job is what somebody wants to have run.
+// Job is a job of a workload.
 type Job struct {
 	ID       string
 	At       time.Duration // of its submission, from the beginning

@@ -9,7 +9,7 @@
 // and plays one round. It answers all that is asked at once of one site in one go.
 //
 // The time of the heuristic itself is what a round takes less what its driver takes
-// for the steps. Rounds have no clock, so whoever drives one measures:
+// for the steps. Rounds have no clock; the driver measures:
 //
 //	for step := range round.Steps() {
 //		before := clock()

@@ -18,7 +18,7 @@ type Case struct {
 	Algorithm   reallocation.Algorithm
 	Heuristic   reallocation.Heuristic
 	Window      reallocation.Window
-	Alike       bool // the round is told which jobs are alike
+	Alike       bool // the round knows which jobs are alike
 	Seed        uint64
 }
 

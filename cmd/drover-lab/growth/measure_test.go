@@ -16,7 +16,7 @@ func clock() func() time.Duration {
 	return func() time.Duration { now += time.Millisecond; return now }
 }
 
-// Who is told which jobs are alike asks less, and moves as many.
+// A round that knows which jobs are alike asks less and moves as many.
 func TestARoundMovesTheSameJobsWhetherOrNotItIsToldWhoIsAlike(t *testing.T) {
 	for a := reallocation.Regular; a <= reallocation.AllCancellation; a++ {
 		c := growth.Case{Sites: 6, Jobs: 500, Algorithm: a, Heuristic: reallocation.MinMin, Window: reallocation.All, Seed: 1}
@@ -33,7 +33,7 @@ func TestARoundMovesTheSameJobsWhetherOrNotItIsToldWhoIsAlike(t *testing.T) {
 			t.Errorf("%v: %+v, %+v", a, alike.Record, unlike.Record)
 		}
 		if alike.Record.Estimates >= unlike.Record.Estimates {
-			t.Errorf("%v: %d estimates, without being told %d", a, alike.Record.Estimates, unlike.Record.Estimates)
+			t.Errorf("%v: %d estimates, without that knowledge %d", a, alike.Record.Estimates, unlike.Record.Estimates)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Limits of a [BoxPlot]: what can be told apart on a page.
+// Limits of a [BoxPlot]: what is distinct on a page.
 const (
 	MaxGroups = 16
 	MaxSeries = 6
@@ -127,7 +127,7 @@ func rectangle(c draw.Canvas, fill color.RGBA, left, bottom, right, top vg.Lengt
 	c.StrokeLines(line(ink, 0.7), append(corners, corners[0]))
 }
 
-// diamond is the sign of a mean: in a dark line, so that white is seen on any colour.
+// diamond is the sign of a mean: in a dark line, visible on any color.
 func diamond(c draw.Canvas, fill color.RGBA, at vg.Point) {
 	const r = 2.8
 	corners := []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y - r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y + r}}

@@ -15,15 +15,14 @@
 //	  └──────────────
 //	     first group     x axis
 //
-// Series differ in lightness, so that they can be told apart in grey, too, and
-// stand in the same order in each group and in the legend.
+// Series differ in lightness, distinct in gray, too, and stand in the same order in each group and in the legend.
 //
 // # Quartiles
 //
 // The quantile p of n sorted values x[0]..x[n-1] is taken at position p(n-1), and
 // between two values by linear interpolation: definition 7 of R. J. Hyndman and
 // Y. Fan, "Sample quantiles in statistical packages", The American Statistician
-// 50(4), 1996; what R and NumPy do if they are not told otherwise.
+// 50(4), 1996; the default of R and NumPy.
 //
 // # Fonts
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent/farm"
 )
 
-// ConvergentClaims returns all claims, in the order of the paper.
+// Claims returns all claims, in the order of the paper.
 func Claims() []papers.Claim[*study] {
 	return slices.Concat(knapsackClaims, contentionClaims, lateClaims, usageClaims, timeClaims)
 }
@@ -54,7 +54,7 @@ func eachLoad(arrivals []int, check func(s *study, arrival int) papers.Finding) 
 }
 
 // lessLate holds if each of some has fewer late jobs than each of others, on the seeds
-// that both have. It tells the worst of the former and the best of the latter.
+// that both have. It reports the worst of the former and the best of the latter.
 func lessLate(some, others []string) func(s *study, arrival int) papers.Finding {
 	return func(s *study, arrival int) papers.Finding {
 		holds := true
@@ -186,13 +186,13 @@ var lateClaims = []papers.Claim[*study]{
 	{
 		ID: "late-backfilling", Of: "fig. 4",
 		Says:  "The three backfilling algorithms are worse than all the CS schedulers.",
-		Test:  "at each load each CS version has fewer late jobs than each of the three; the worst and the best are told",
+		Test:  "at each load each CS version has fewer late jobs than each of the three; the worst and the best are shown",
 		Check: eachLoad(farm.Arrivals, lessLate(csAll, backfills)),
 	},
 	{
 		ID: "late-edf", Of: "fig. 4",
 		Says:  "EDF is worse than all the CS schedulers.",
-		Test:  "at each load each CS version has fewer late jobs than EDF; the worst version is told",
+		Test:  "at each load each CS version has fewer late jobs than EDF; the worst version is shown",
 		Check: eachLoad(farm.Arrivals, lessLate(csAll, []string{"EDF"})),
 	},
 	{
@@ -245,14 +245,14 @@ var usageClaims = []papers.Claim[*study]{
 	{
 		ID: "slowdown", Of: "fig. 5",
 		Says: "From 10 units on jobs without a deadline have a slowdown equal or very close to 1 under a CS scheduler.",
-		Test: "mean at most 1.1 under each of the four, at 10, 12, 16 and 20; the worst is told",
+		Test: "mean at most 1.1 under each of the four, at 10, 12, 16 and 20; the worst is shown",
 		Check: eachLoad(loadsFrom(10), allAre(csAll, undatedSlow, func(v float64) bool { return v <= closeToOne }, maxOf,
 			papers.Hundredth)),
 	},
 	{
 		ID: "busy", Of: "fig. 6",
 		Says: "The CS algorithms keep all machines always busy.",
-		Test: "machine usage of at least 95% under each of the four at each load; the least is told",
+		Test: "machine usage of at least 95% under each of the four at each load; the least is shown",
 		Check: eachLoad(farm.Arrivals, allAre(csAll, machinesBusy, func(v float64) bool { return v >= alwaysBusy }, minOf,
 			papers.Tenth)),
 	},

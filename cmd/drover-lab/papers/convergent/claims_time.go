@@ -81,7 +81,7 @@ var timeClaims = []papers.Claim[*study]{
 	{
 		ID: "time-incremental", Of: "fig. 7",
 		Says:  "The incremental versions take less time than the others.",
-		Test:  "likewise: CS_nip above CS_ip, CS_ninp above CS_inp",
+		Test:  "the same: CS_nip above CS_ip, CS_ninp above CS_inp",
 		Check: slower([]string{"CS_nip", "CS_ip"}, []string{"CS_ninp", "CS_inp"}),
 	},
 	{

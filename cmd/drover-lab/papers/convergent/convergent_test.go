@@ -209,7 +209,7 @@ func TestThePapersOwnTable1HoldsWhatItSays(t *testing.T) {
 	}
 }
 
-// Algorithms are compared on the seeds that both have: others would say who had the
+// Algorithms are compared on the seeds that both have: others would show which had the
 // easier ones.
 func TestAlgorithmsAreComparedOnTheSeedsThatBothHave(t *testing.T) {
 	rows, costs := farms(nil)

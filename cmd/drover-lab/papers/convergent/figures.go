@@ -102,7 +102,7 @@ func (s *study) alongLoads(title, axis string, algorithms []string, log bool,
 // workloadEvery is how many samples lie between two points of figure 3.
 const workloadEvery = 4
 
-// workloads is figure 3, under CS_ip: the paper does not say whose it shows.
+// workloads is figure 3, under CS_ip: the paper does not name the algorithm.
 func (r *Report) workloads() {
 	s := r.study
 	c := &chart.Lines{
@@ -199,7 +199,7 @@ func (r *Report) openFigures() {
 		"See [package farm](../cmd/drover-lab/papers/convergent/farm/instance.go): percent is what all other tables have.")
 	r.open(farm.Bandwidths, "bandwidth", "What moving input data costs", "MB in a unit",
 		func(k key) string { return papers.Grouped(fmt.Sprint(k.rate)) },
-		"A job of 100 to 800 MB that begins or goes on where its input does not lie first holds its machine for so long. In "+
+		"A job of 100 to 800 MB that starts or continues where its input does not lie first holds its machine for so long. In "+
 			"all other tables that takes no time.")
 }
 

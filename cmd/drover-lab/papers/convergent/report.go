@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent/farm"
 )
 
-// ConvergentReport holds table 1 and the figures of the paper on convergent scheduling
+// Report holds table 1 and the figures of the paper on convergent scheduling
 // against ours.
 type Report struct {
 	Results []papers.Result
@@ -23,13 +23,13 @@ type Report struct {
 	remark string
 }
 
-// ConvergentOptions are how the report is made.
+// Options are how the report is made.
 type Options struct {
 	Quick  bool   // the rows are of a quick plan: farms of a fifth
 	Remark string // what is special about the rows
 }
 
-// Convergent makes the report of rows, with what they took: as many costs, in the same
+// NewReport makes the report of rows, with what they took: as many costs, in the same
 // order.
 func NewReport(rows []farm.Row, costs []farm.Cost, o Options) (*Report, error) {
 	s, err := newStudy(rows, costs, o.Quick)
@@ -89,7 +89,7 @@ func (s *study) seedsOf(set string) string {
 	return fmt.Sprintf("%d to %d", low, high)
 }
 
-// ConvergentSchema names the shape of the report about convergent scheduling in JSON.
+// Schema names the shape of the report about convergent scheduling in JSON.
 const Schema = "drover.sim.repro-convergent/1"
 
 // misprints introduces the claims that hold if two lines of the paper are misprints.
@@ -205,7 +205,7 @@ func (s *study) figureOf(m measure, write func(float64) string) func(key) (strin
 //go:embed why.yaml
 var whyText []byte
 
-// convergentReasons reads why claims differ, by the claim's ID: nobody can compute it.
+// readReasons reads why claims differ, by the claim's ID.
 func readReasons(text []byte) (map[string]string, error) {
 	why := struct {
 		Claims map[string]string `yaml:"claims"`

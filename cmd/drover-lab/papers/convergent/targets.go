@@ -14,13 +14,13 @@ var targets = []papers.Claim[*study]{
 	{
 		ID: "fewer-late", Of: "late jobs",
 		Says:  "Fewer late jobs than every peer of the paper, at each of its loads.",
-		Test:  "CS_ip preset=deadlines against BF-easy, BF-rm, BF-unrm and EDF on the same seeds; the best peer is told",
+		Test:  "CS_ip preset=deadlines against BF-easy, BF-rm, BF-unrm and EDF on the same seeds; the best peer is shown",
 		Check: eachLoad(farm.Arrivals, lessLate([]string{"CS_ip" + withPreset}, peersOfCS)),
 	},
 	{
 		ID: "fewer-late-strong", Of: "late jobs",
 		Says: "Fewer late jobs than the peers in forms that the paper does not have, too.",
-		Test: "likewise against BF-rm preset=deadlines and EDF anew=true, which moves jobs at will",
+		Test: "the same against BF-rm preset=deadlines and EDF anew=true, which moves jobs at will",
 		Check: eachLoad(farm.Arrivals, lessLate([]string{"CS_ip" + withPreset},
 			[]string{"BF-rm" + withPreset, "EDF anew=true"})),
 	},
@@ -78,13 +78,13 @@ var meantClaims = []papers.Claim[*study]{
 	{
 		ID: "meant-backfilling", Of: "fig. 4",
 		Says:  "`late-backfilling`, with avoid=true for those that have priorities from the heuristics.",
-		Test:  "at each load each CS version has fewer late jobs than each of the three; the worst and the best are told",
+		Test:  "at each load each CS version has fewer late jobs than each of the three; the worst and the best are shown",
 		Check: eachLoad(farm.Arrivals, lessLate(csMeant, peersMeant)),
 	},
 	{
 		ID: "meant-edf", Of: "fig. 4",
 		Says:  "`late-edf`, with avoid=true and order=latest.",
-		Test:  "at each load each CS version has fewer late jobs than EDF; the worst version is told",
+		Test:  "at each load each CS version has fewer late jobs than EDF; the worst version is shown",
 		Check: eachLoad(farm.Arrivals, lessLate(csMeant, []string{"EDF order=latest"})),
 	},
 	{

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs/fractional"
 )
 
-// DFRSClaims returns all claims, in the order of the paper.
+// Claims returns all claims, in the order of the paper.
 func Claims() []papers.Claim[*study] {
 	return slices.Concat(stretchClaims, groupClaims, packedClaims, loadClaims, costClaims, underuseClaims)
 }
@@ -113,7 +113,7 @@ func pairsOf(a, b []string, holds func(a, b float64) bool, enough func(n, of int
 	}
 }
 
-// leastOf returns the least value and whose it is.
+// leastOf returns the least value and its name.
 func leastOf(names []string, v []float64) (string, float64) {
 	least := 0
 	for i := range v {

@@ -57,7 +57,7 @@ var stretchClaims = []papers.Claim[*study]{
 	{
 		ID: "minvt-600", Of: "6.1",
 		Says:  "minvt is slightly better with 600 s than with 300 s.",
-		Test:  "likewise, not worse in eight of ten",
+		Test:  "the same, not worse in eight of ten",
 		Check: ofPairs("minvt=300", "minvt=600", 8),
 	},
 	{

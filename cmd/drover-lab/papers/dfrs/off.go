@@ -12,13 +12,13 @@ import (
 //go:embed why.yaml
 var whyText []byte
 
-// dfrsWhy says why rows and claims are not as in the paper: nobody can compute it.
+// reasons are why rows and claims are not as in the paper. People write them.
 type reasons struct {
 	Claims map[string]string `yaml:"claims"`
 	Rows   []rowReason       `yaml:"rows"`
 }
 
-// dfrsRowWhy is the reason for rows: the first one that fits is taken.
+// rowReason is the reason for rows: the first one that fits is taken.
 type rowReason struct {
 	Rows  string `yaml:"rows"` // a pattern for "set algorithm", whole
 	Ours  string `yaml:"ours"` // lower or higher; either if empty
@@ -28,7 +28,7 @@ type rowReason struct {
 	of    *regexp.Regexp
 }
 
-// dfrsReasons reads reasons; each is to fit a claim or a row that there can be.
+// readReasons reads reasons; each is to fit a claim or a row that there can be.
 func readReasons(text []byte) (*reasons, error) {
 	w := &reasons{}
 	if err := papers.ReadReasons("why.yaml", text, w); err != nil {
@@ -63,7 +63,7 @@ func (w *rowReason) check() (err error) {
 	return fmt.Errorf("rows: %q fits no row of tables 2 and 5", w.Rows)
 }
 
-// DFRSOff is a number of the paper's tables 2 and 5 that ours is off by more than a
+// Off is a number of the paper's tables 2 and 5 that ours is off by more than a
 // factor of 2.
 type Off struct {
 	Set, Algorithm, Of string
@@ -74,13 +74,13 @@ type Off struct {
 // offBy is the factor.
 const offBy = 2
 
-// dfrsPaperRow is a row of table 2 or 5.
+// paperRow is a row of table 2 or 5.
 type paperRow struct {
 	set, algorithm string
 	stat           stat
 }
 
-// dfrsPaperRows are all, with those that both tables have once.
+// paperRows are all, with those that both tables have once.
 func paperRows() []paperRow {
 	var all []paperRow
 	for i := range paperTable5 {

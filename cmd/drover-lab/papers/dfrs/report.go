@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs/fractional"
 )
 
-// DFRSSchema names the shape of the report about fractional scheduling in JSON.
+// Schema names the shape of the report about fractional scheduling in JSON.
 const Schema = "drover.sim.repro-dfrs/1"
 
 // About says what was run, and counts the verdicts.
@@ -139,7 +139,7 @@ func (r *Report) tables() {
 		s.degradationTable(fractional.HPC2N, paperTable5, 0, false), r.note(fractional.HPC2N, whole))
 }
 
-// note says what a table is of.
+// note says what a table shows.
 func (r *Report) note(set string, part int) string {
 	return fmt.Sprintf("%d instances. %s", r.study.instances[setPart{set, part}], r.tablePeriods())
 }
@@ -149,7 +149,7 @@ func (r *Report) tablePeriods() string {
 		inSeconds(r.study.penalty))
 }
 
-// degradationTable has a line for each of the paper's, whose numbers begin in a column,
+// degradationTable has a line for each of the paper's lines; its numbers begin in a column,
 // and one for each that is ours alone, if there is more to show.
 func (s *study) degradationTable(set string, paper []paperLine, from int, more bool) *papers.Table {
 	t := &papers.Table{Words: 1, Head: []string{
@@ -200,7 +200,7 @@ type cost struct {
 	preempted, migrated measure
 }
 
-// costTable is a part of table 3, whose numbers begin in a column of the paper's.
+// costTable is a part of table 3; its numbers begin in a column of the paper's.
 func (s *study) costTable(c *cost, from int) *papers.Table {
 	t := &papers.Table{Words: 1, Head: []string{
 		"algorithm", "preempted", "paper", "ours/paper", "migrated", "paper", "ours/paper",

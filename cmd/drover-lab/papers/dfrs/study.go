@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs/fractional"
 )
 
-// DFRSReport holds the tables and figures of the paper on dynamic fractional resource
+// Report holds the tables and figures of the paper on dynamic fractional resource
 // scheduling against ours.
 type Report struct {
 	papers.Report
@@ -25,7 +25,7 @@ type Report struct {
 	remark string
 }
 
-// dfrsDefault is the paper's recommendation.
+// recommended is the paper's recommendation.
 const recommended = fractional.Default
 
 // The periods: of the tables, of section 6.4.2's advice (ten penalties), of its advice
@@ -37,7 +37,7 @@ const (
 	lastPeriod        = 12_000 * batch.Second
 )
 
-// dfrsSets are those of the paper, with the number of their instances.
+// sets are those of the paper, with the number of their instances.
 var sets = []struct {
 	id, name string
 	of       int
@@ -54,7 +54,7 @@ const (
 	heavy = 10
 )
 
-// dfrsKey says what a cell is of.
+// key names a cell.
 type key struct {
 	set       string
 	part      int
@@ -62,13 +62,13 @@ type key struct {
 	period    batch.Duration
 }
 
-// dfrsCell sums up the instances of a part of a set under one algorithm.
+// cell sums up the instances of a part of a set under one algorithm.
 type cell struct {
 	n     int
 	stats [measureCount]stat
 }
 
-// dfrsStudy is what the rows say.
+// study is what the rows say.
 type study struct {
 	cells     map[key]*cell
 	instances map[setPart]int // that any row is of
@@ -81,7 +81,7 @@ type setPart struct {
 	part int
 }
 
-// DFRS makes the report of rows, all with one penalty. remark says what is special about
+// NewReport makes the report of rows, all with one penalty. remark says what is special about
 // them.
 func NewReport(rows []fractional.Row, remark string) (*Report, error) {
 	s, err := newStudy(rows)
@@ -317,7 +317,7 @@ func (s *study) lacking() []string {
 	return all
 }
 
-// incomplete tells how many rows there are of an algorithm, if there are some.
+// incomplete says how many rows an algorithm has, if it has some.
 func (s *study) incomplete(need dfrsNeed, algorithm string) string {
 	c := s.cells[key{need.set, need.part, algorithm, periodOf(algorithm, tablePeriod)}]
 	if c == nil {

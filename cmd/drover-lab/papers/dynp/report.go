@@ -9,10 +9,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
-// DynPSchema names the shape of the report about dynP in JSON.
+// Schema names the shape of the report about dynP in JSON.
 const Schema = "drover.sim.repro-dynp/1"
 
-// DynPReport holds the tables of the dynP paper against ours.
+// Report holds the tables of the dynP paper against ours.
 type Report struct {
 	papers.Report
 
@@ -20,7 +20,7 @@ type Report struct {
 	runs  []Run
 }
 
-// DynP makes a report of runs; each that DynPRuns names for these traces is there,
+// NewReport makes a report of runs; each that DynPRuns names for these traces is there,
 // or the quick ones are.
 func NewReport(traces []Trace, runs map[Run]*Figures, quick bool) *Report {
 	s := &study{traces, runs}

@@ -160,7 +160,7 @@ var paperDeciders = map[string][][2]float64{
 // steps in which FCFS and SJF were the best and SJF was active, by decider.
 var paperTie = map[string]float64{"simple": 0.4256, "advanced": 0.7511}
 
-// paperSwitches is table 6, likewise: parts of the steps that switched to each
+// paperSwitches is table 6: parts of the steps that switched to each
 // policy, and of the jobs that were started by it.
 var paperSwitches = map[string]struct{ switches, started [3]float64 }{
 	"simple":   {[3]float64{0.4337, 0.4317, 0.0036}, [3]float64{0.5906, 0.3954, 0.0140}},

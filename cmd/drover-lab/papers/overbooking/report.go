@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/overbooking/sla"
 )
 
-// OverbookingReport says what overbooking is worth: the paper has no figures of its
+// Report says what overbooking is worth: the paper has no figures of its
 // own (G. Birkenheuer, M. Hovestadt, O. Kao, K. Voss, "Overbooking in Planning Based
 // Scheduling Systems").
 type Report struct {
@@ -51,7 +51,7 @@ type balance struct {
 // profit returns what is earned with a penalty.
 func (o *balance) profit(penalty float64) float64 { return o.paid - penalty*o.penal }
 
-// Overbooking makes the report of rows. remark says what is special about them.
+// NewReport makes the report of rows. remark says what is special about them.
 func NewReport(rows []sla.Row, remark string) (*Report, error) {
 	r := &Report{rows: rows, cells: map[cell]*balance{}, remark: remark}
 	seeds := map[uint64]bool{}
@@ -148,7 +148,7 @@ func (r *Report) meanGain(slack int, way, maxPoF string, penalty float64) (sum f
 func (r *Report) middle() int { return r.slacks[len(r.slacks)/2] }
 func (r *Report) way() string { return r.ways[0] }
 
-// slackName tells how tight windows are.
+// slackName names the tightness of windows.
 func slackName(slack int) string {
 	return "up to " + strconv.FormatFloat(float64(slack)/10, 'f', -1, 64) + "%"
 }
@@ -172,7 +172,7 @@ func chanceOf(maxPoF string) float64 {
 	return v
 }
 
-// OverbookingSchema names the shape of the report about overbooking in JSON.
+// Schema names the shape of the report about overbooking in JSON.
 const Schema = "drover.sim.repro-overbooking/1"
 
 // About says what was run.

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
-// over tells from where to where a value goes over the logs.
+// over formats the range of a value over the logs.
 func (r *Report) over(maxPoF string, write func(float64) string, value func(c cell) float64) string {
 	var low, high float64
 	for i, t := range r.traces {

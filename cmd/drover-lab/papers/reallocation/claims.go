@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
-// ReallocationClaims returns all claims, in the order of the paper.
+// Claims returns all claims, in the order of the paper.
 func Claims() []papers.Claim[*study] {
 	return slices.Concat(dedicatedClaims, nonDedicatedClaims, overallClaims)
 }

@@ -16,7 +16,7 @@ type Options struct {
 	Remark string
 }
 
-// ReallocationReport is the figures, the claims and the questions with what was measured.
+// Report is the figures, the claims and the questions with what was measured.
 type Report struct {
 	papers.Report
 
@@ -32,7 +32,7 @@ type Answered struct {
 	Says []string
 }
 
-// Reallocation makes the report about the paper's section 5. Rows that the plan has
+// NewReport makes the report about the paper's section 5. Rows that the plan has
 // and that are not there are a *LackingError, unless the report may be partial.
 func NewReport(rows *Rows, o Options) (*Report, error) {
 	s := &study{rows: rows, plan: o.Plan, remark: o.Remark}
@@ -108,7 +108,7 @@ func (r *Report) claims() error {
 	return nil
 }
 
-// ReallocationSchema names the shape of report.json.
+// Schema names the shape of report.json.
 const Schema = "drover.sim.repro/1"
 
 const (
@@ -117,7 +117,7 @@ const (
 	aboutQuestions = "Where nothing else is said sites tune exhaustively, as Drover's do. Ways are compared by the mean " +
 		"response time of all jobs of the grid, in parts of that " +
 		"without reallocation, on the same jobs and seeds: the jobs that are impacted are others under each way. A " +
-		"difference below 0.005 is none."
+		"difference below 0.005 does not count."
 )
 
 // summary counts the experiments and the verdicts.

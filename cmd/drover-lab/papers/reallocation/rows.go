@@ -22,7 +22,7 @@ const (
 	exhaustive   = "exhaustive"
 )
 
-// Way is a way to reallocate, in the words of the rows.
+// Way is a way to reallocate, with the names that rows use.
 type Way struct {
 	Algorithm, Heuristic, Window, Period, Threshold, Patience string
 }
@@ -81,7 +81,7 @@ type Row struct {
 	Relative      optional // mean response of the impacted jobs, with over without
 
 	Response, ResponseReference float64 // means over all jobs of the grid
-	Slowdown, SlowdownReference float64 // bounded slowdown, likewise
+	Slowdown, SlowdownReference float64 // bounded slowdown, means over all jobs of the grid
 	Estimates                   int     // that sites were asked for
 	PutBackLater                int     // the most rounds in which one job got a later place
 }

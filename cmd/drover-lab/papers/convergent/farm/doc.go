@@ -16,10 +16,10 @@
 //   - late: a job with a deadline that ends after it. Hopeless: no machine that can run
 //     it would have made it, even at once and alone.
 //   - slowdown: (Tw + Te) / Te, where Te is the time a job spends on machines and Tw the
-//     time it waits to start or to go on. Of jobs without a deadline.
+//     time it waits to start or to continue. Of jobs without a deadline.
 //   - machine usage: the mean over time of machines that run a job, over the smaller of
 //     all machines and the jobs in the system; while there are jobs.
-//   - license usage: likewise of copies in use, over those that could be: of each license
+//   - license usage: the same of copies in use, over those that could be: of each license
 //     the smaller of its copies and the jobs in the system that ask for it.
 //   - workload: the number of jobs in the system, waiting or running.
 //   - plan: all that the policy does at one instant.
@@ -27,7 +27,7 @@
 // # How section 6 is read where it leaves something open
 //
 //   - Every value is drawn evenly from the whole numbers of its range; times between
-//     submissions are exponential. The machines, too, are drawn anew for each seed. One
+//     submissions are exponential. Each seed draws other machines, too. One
 //     seed has the same machines and jobs at every inter-arrival time, with longer gaps.
 //   - "Deadline [25-150]" is percent of the estimate, beyond it: see Reading.
 //   - "License ratio [55%-65%], percentage of the number of machines on which a license
@@ -45,7 +45,7 @@
 //   - The bandwidth is not given. Where all links are alike it cancels out of the input
 //     heuristic, so it matters only if moving data takes time. The paper's simulation
 //     steps move none, and its network is a fast one: here, too, moving takes no time,
-//     unless Case.Rate says otherwise. Then a job that begins or goes on elsewhere than
+//     unless Case.Rate says otherwise. Then a job that starts or continues elsewhere than
 //     where its input lies first holds its machine for Input over Rate.
 //
 // With these, machines could do a job every 11.7 units if all of them were always busy:

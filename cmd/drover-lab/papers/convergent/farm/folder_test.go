@@ -92,7 +92,7 @@ func TestAFolderKnowsRowsAndCostsOfThoseBefore(t *testing.T) {
 		t.Errorf("%+v\n%+v", rows, costs)
 	}
 	if rows, _ := f.Rows(cases[:1]); len(rows) != 1 {
-		t.Error("rows that nobody has asked for")
+		t.Error("rows of other cases")
 	}
 }
 

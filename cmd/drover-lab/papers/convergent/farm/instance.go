@@ -89,7 +89,7 @@ func NodeName(machine int32) string { return fmt.Sprintf("m%d", machine) }
 // LicenseName returns the name of a license.
 func LicenseName(license int32) string { return fmt.Sprintf("l%d", license) }
 
-// Platform returns the farm as a policy is told of it. A license has a pool of floating
+// Platform returns the farm as a policy sees it. A license has a pool of floating
 // copies, and the nodes that can run it name it.
 func (in *Instance) Platform() batch.Platform {
 	var p batch.Platform
@@ -107,7 +107,7 @@ func (in *Instance) Platform() batch.Platform {
 	return p
 }
 
-// spec returns a job as a policy is told of it.
+// spec returns a job as a policy sees it.
 func (in *Instance) spec(index int) *batch.Job {
 	j := &in.Jobs[index]
 	s := &batch.Job{

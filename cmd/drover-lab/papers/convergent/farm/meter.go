@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// meter measures a run. It is told what happens at an instant after pass has gone there.
+// meter measures a run. It gets the events of an instant after pass has moved there.
 type meter struct {
 	in      *Instance
 	now     batch.Time

@@ -55,7 +55,7 @@ var (
 // Seeds is how often each run is repeated, with other machines and jobs.
 const Seeds = 20
 
-// NameError is a set, an algorithm or a reading that is none.
+// NameError is an unknown set, algorithm or reading.
 type NameError struct {
 	Kind, Name string
 	Accepted   []string
@@ -109,7 +109,7 @@ func check(algorithm string) error {
 //
 // The paper calls late jobs satisfactory where the farm is fast enough, from 12 units
 // between submissions on, and CS better than its peers at every load. With seed 1, late
-// jobs in percent at 12 and at 20 units, where hardly anybody waits (the last column is
+// jobs in percent at 12 and at 20 units, where hardly any job waits (the last column is
 // CS_ip preset=deadlines):
 //
 //	             hopeless      CS_ip        BF-rm         EDF         preset
@@ -121,9 +121,9 @@ func check(algorithm string) error {
 //
 // Of-estimate and earliest are out: nearly half of the jobs, or those that no machine
 // could save, are late whatever is done. With slowest EDF loses none, and at 4 units 4.5%
-// where CS_ip loses 56%: nobody could be better by much. Percent and units leave room on
+// where CS_ip loses 56%: it could not be better by much. Percent and units leave room on
 // both sides; but with units CS_ip has 41% late at 20 units with the paper's constants,
-// which nobody would call satisfactory. So it is percent. No reading makes CS_ip better
+// which is not satisfactory. So it is percent. No reading makes CS_ip better
 // than EDF with the paper's constants; with the preset it is, with percent and with units.
 type Reading string
 

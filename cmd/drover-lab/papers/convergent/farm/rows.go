@@ -68,7 +68,7 @@ type Row struct {
 	MachineUsage  float64 `json:"machine"`   // 0..1
 	LicenseUsage  float64 `json:"license"`   // 0..1
 	Preemptions   int     `json:"preempted"` // times that a job had to leave its machine
-	Migrations    int     `json:"migrated"`  // of them, to go on on another one
+	Migrations    int     `json:"migrated"`  // of them, to continue on another machine
 	Plans         int     `json:"plans"`
 	Span          float64 `json:"span"` // units from 0 to the last end
 	// Workload is the number of jobs in the system at 0, SampleEvery, twice that, ...:

@@ -174,7 +174,7 @@ func (r *run) transfer(spec *batch.Job, to []batch.NodeAllocation) batch.Duratio
 	return r.away(j)
 }
 
-// Started implements engine.Observer: Decided tells the same.
+// Started implements engine.Observer; Decided has the same information.
 func (r *run) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
 
 // Ended implements engine.Observer.

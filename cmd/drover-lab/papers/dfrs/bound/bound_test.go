@@ -43,7 +43,7 @@ func TestMaxStretchOfSmallCases(t *testing.T) {
 		{"no jobs", nil, 1, 0, 1},
 		{"one job", []Job{seconds(7, 5, 1)}, 1, 0, 1},
 		{"only jobs without work", []Job{seconds(7, 0, 1), seconds(7, 0, 0)}, 1, 0, 1},
-		{"a job without work is in nobody's way", []Job{seconds(0, 5, 1), seconds(0, 0, 1)}, 1, 0, 1},
+		{"a job without work", []Job{seconds(0, 5, 1), seconds(0, 0, 1)}, 1, 0, 1},
 		{"both fit", []Job{seconds(0, 5, 1), seconds(0, 5, 1)}, 2, 0, 1},
 		{"the same place twice", []Job{seconds(0, 5, 1), seconds(0, 5, 1)}, 1, 0, 2},
 		{"one after the other", []Job{seconds(0, 5, 1), seconds(5, 5, 1)}, 1, 0, 1},

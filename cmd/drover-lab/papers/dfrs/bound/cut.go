@@ -67,7 +67,7 @@ func (c *cut) when(in *instance, m mark, stretch int64) int64 {
 	return in.jobs[m.job].release
 }
 
-// violated tells whether the jobs must do more in the parts than they hold, and
+// violated reports whether the jobs must do more in the parts than they hold, and
 // hence that no schedule has this stretch.
 func (c *cut) violated(in *instance, stretch int64) bool {
 	c.lay(in, stretch)

@@ -17,7 +17,7 @@
 //
 // # Words
 //
-//   - An interval is free if all who may run in it and have work left, running
+//   - An interval is free if all jobs that can run in it and have work left, running
 //     at full rate, do not exceed the capacity.
 //   - Cells are what is left of the axis without the free intervals.
 //   - A busy period is a row of cells that share jobs with no other.
@@ -27,10 +27,10 @@
 //
 // # Free intervals
 //
-// In a free interval everybody runs at full rate, and that is exact. Take any
+// In a free interval every job runs at full rate, and that is exact. Take any
 // way to place all work, and a job that could get more in the free interval and
-// has work placed elsewhere: moving that work here harms nobody, since the
-// interval has room for all, and empties another one. Then the interval and the
+// has work placed elsewhere: moving that work here delays no job, since the
+// interval has capacity for all, and empties another one. Then the interval and the
 // work done in it can be left out, which leaves less work and may make the next
 // interval free. So one sweep over the axis drops most of it, and it is swept
 // until nothing more is found. What is left falls into busy periods, with
@@ -45,7 +45,7 @@
 // If the flow fails, its minimum cut shows why. The pieces of a cut begin and
 // end at releases and deadlines of certain jobs, and so do they for a larger S;
 // what the cut holds and what must be done in it take one pass to compute. The
-// search goes on just above the largest S that the same cut is found to rule
+// search continues just above the largest S that the same cut is found to rule
 // out, and ends when the next S, 2^-20 more, is possible. That is Newton's
 // method, with cuts for tangents; on the weeks of real logs it takes five tests.
 //

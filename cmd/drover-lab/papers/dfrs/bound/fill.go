@@ -15,7 +15,7 @@ func (a urge) compare(b urge) int {
 	return cmp.Or(cmp.Compare(a.slack, b.slack), cmp.Compare(a.node, b.node))
 }
 
-// urges are scratch of fill: those who have work due, the most urgent first,
+// urges are scratch of fill: the jobs with work due, the most urgent first,
 // and three parts from which the next such list is merged.
 type urges struct {
 	after               []int64 // by cell: the time in all later ones
@@ -26,8 +26,8 @@ type urges struct {
 // wait least. That is not optimal (nothing that decides in order of time is),
 // but leaves little to move, often nothing.
 //
-// Who runs at full rate keeps its slack, who does not run loses as much as all
-// others that do not. So both stay in order, and merging them replaces sorting.
+// A job that runs at full rate keeps its slack; a job that does not run loses as much as
+// all others that do not. So both stay in order, and merging them replaces sorting.
 func (n *network) fill() {
 	u := &n.urges
 	n.later()
@@ -106,7 +106,7 @@ type peel struct {
 	ends    heap
 }
 
-// set starts anew and sweeps until nothing is found any more: a job that is
+// set starts again and sweeps until nothing is found any more: a job that is
 // through in a later free interval is no longer in the way of the earlier ones.
 func (p *peel) set(in *instance, w *windows) {
 	p.free = append(p.free[:0], make([]bool, w.intervals())...)
@@ -118,7 +118,7 @@ func (p *peel) set(in *instance, w *windows) {
 	}
 }
 
-// sweep passes over the intervals in order of time and tells whether it freed
+// sweep passes over the intervals in order of time and reports whether it freed
 // any. Its clock counts the time it has freed, so that a job that came in at
 // clock c with l left is through at c+l.
 func (p *peel) sweep(in *instance, w *windows) bool {

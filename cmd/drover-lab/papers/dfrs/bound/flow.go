@@ -129,7 +129,7 @@ func (n *network) place() bool {
 }
 
 // layers sets the levels, up to that of the nearest cell with something to
-// spare, and tells whether any work is due at all.
+// spare, and reports whether any work is due at all.
 func (n *network) layers() bool {
 	f := &n.flow
 	f.jobLevel, f.cellLevel = fill(f.jobLevel, len(n.jobs), -1), fill(f.cellLevel, len(n.length), -1)

@@ -24,7 +24,7 @@ func axis(jobs []Job, threshold batch.Duration, stretch int64) (due, at []int64)
 	return due, slices.Compact(at)
 }
 
-// byFlow tells whether a stretch is possible: augmenting paths, the shortest
+// byFlow reports whether a stretch is possible: augmenting paths, the shortest
 // first, on a matrix of what is left of each arc of the full network.
 func byFlow(jobs []Job, capacity int64, threshold batch.Duration, stretch int64) bool {
 	due, at := axis(jobs, threshold, stretch)
@@ -90,7 +90,7 @@ func byProgram(jobs []Job, capacity int64, threshold batch.Duration, stretch int
 			}
 		}
 	}
-	// One row for each job, interval and variable, each with a slack of its own.
+	// One row for each job, interval and variable, each with its own slack.
 	rows := len(jobs) + len(at) - 1 + len(variables)
 	a := mat.NewDense(rows, len(variables)+rows, nil)
 	b, c := make([]float64, rows), make([]float64, len(variables)+rows)

@@ -54,7 +54,7 @@ func (s *search) run() (low, high int64, err error) {
 	return low, high, nil
 }
 
-// possible tells whether all jobs can keep the deadlines of a stretch. If not,
+// possible reports whether all jobs can keep the deadlines of a stretch. If not,
 // the cut says why.
 func (s *search) possible(stretch int64) (bool, error) {
 	s.tests++
@@ -64,7 +64,7 @@ func (s *search) possible(stretch int64) (bool, error) {
 	return s.busy()
 }
 
-// busy tells whether the work of each busy period has place in its cells.
+// busy reports whether the work of each busy period fits into its cells.
 func (s *search) busy() (bool, error) {
 	for rest := s.cells.spans; len(rest) > 0; {
 		n, arcs, end := 0, 0, rest[0].last

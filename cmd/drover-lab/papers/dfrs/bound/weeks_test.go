@@ -14,7 +14,7 @@ import (
 // halves is HPC2N's capacity in half nodes.
 const halves = 240
 
-// hpc2n is the log by weeks of submission, without those in which nobody came.
+// hpc2n is the log by weeks of submission, without those without a job.
 // A job takes up half a node for each processor: as many tasks that need half a
 // node, or half as many that need a whole one.
 func hpc2n(t testing.TB) [][]Job {
@@ -80,7 +80,7 @@ func TestLeavingOutFreeIntervalsChangesNothingInRealWeeks(t *testing.T) {
 	}
 }
 
-// whole tells whether a stretch is possible without peeling.
+// whole reports whether a stretch is possible without peeling.
 func whole(t *testing.T, s *search, stretch int64) bool {
 	s.windows.set(&s.in, stretch)
 	s.peel.set(&s.in, s.windows)

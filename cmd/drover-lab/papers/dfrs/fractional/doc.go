@@ -15,12 +15,12 @@
 //   - The stretch of a job is its turnaround over its runtime, both at least ten
 //     seconds. The degradation of an algorithm on an instance is the largest stretch
 //     over the bound, which no schedule can go below.
-//   - The penalty is the time that a job holds its places without progress after it is
+//   - The penalty is the time that a job holds its nodes without progress after it is
 //     resumed or moved. No algorithm knows of it.
-//   - A job that is paused and goes on at the same instant was migrated; one that goes
-//     on later, preempted. Bandwidth counts the memory of the tasks that leave a node,
+//   - A job that is paused and resumed at the same instant was migrated; one that is
+//     resumed later, preempted. Bandwidth counts the memory of the tasks that leave a node,
 //     out and in again.
-//   - Demand is what all jobs that are there could use. Underutilization is the
+//   - Demand is what all jobs in the system could use. Underutilization is the
 //     integral of the demand, as far as there are nodes for it, without the useful
 //     work, over that work: time under penalty is not useful.
 //

@@ -70,7 +70,7 @@ func (m *meter) endOf(now batch.Time, h batch.Handle) {
 	m.ended++
 }
 
-// decided counts what moves. It is not told of it if the policy never moves a job.
+// decided counts what moves. It is not called if the policy never moves a job.
 func (m *meter) decided(now batch.Time, h batch.Handle, d *batch.Decision) {
 	w := &m.jobs[h]
 	memory := m.in.Jobs[w.index].Memory

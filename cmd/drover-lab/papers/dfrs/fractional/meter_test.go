@@ -10,7 +10,7 @@ import (
 
 const node = int64(1000) // its memory
 
-// scripted decides what it was told to, when it was told to. Instants are seconds.
+// scripted makes the decisions of a script, at its instants. Instants are seconds.
 type scripted struct {
 	at   []int
 	pass []func(*batch.Decisions)
@@ -47,11 +47,11 @@ func on(share batch.Share, nodes ...int32) []batch.NodeAllocation {
 //
 //	  0  1 starts on 0 and 1 at half                          50 s left after 100 s
 //	 20  2 comes
-//	100  1 is paused and goes on at once on 1 and 2, whole:   one task moves; held until 110
+//	100  1 is paused and resumed at once on 1 and 2, whole:   one task moves; held until 110
 //	130  2 starts on 0                                        ends at 170
 //	140  1 migrates from 1 and 2 to 0 and 2, at half:         20 s left; one moves; until 150
 //	150  1 is paused                                          held all the time: 20 s left
-//	200  1 goes on on 0 and 1, whole: preempted               until 210, ends at 230
+//	200  1 continues on 0 and 1, whole: preempted               until 210, ends at 230
 func TestAScheduleIsMeasuredAsByHand(t *testing.T) {
 	const s = batch.Second
 	half := batch.One / 2
@@ -86,7 +86,7 @@ func TestAScheduleIsMeasuredAsByHand(t *testing.T) {
 	}
 }
 
-// Demand beyond the nodes there are is nobody's fault.
+// Demand beyond the nodes there are does not count.
 func TestDemandCountsAsFarAsThereAreNodes(t *testing.T) {
 	in := &Instance{Set: "made", Nodes: 1, Memory: node}
 	for range 3 {

@@ -128,7 +128,7 @@ var Periods = []batch.Duration{
 }
 
 // Beyond are the settings of Default that are no part of the paper: long-running jobs
-// get less, every tenth job has priority, migrations are saved by naming nodes anew.
+// get less, every tenth job has priority, renaming nodes saves migrations.
 var Beyond = []string{
 	Default + " decay=1h", Default + " decay=4h", Default + " priorities=" + Favoured + ":4",
 	Default + " match=true", Default + " decay=1h match=true",

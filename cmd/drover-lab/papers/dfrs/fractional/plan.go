@@ -27,7 +27,7 @@ type Plan struct {
 	Quick      bool // of a small part of each set
 }
 
-// NameError is a set or a part that is none.
+// NameError is an unknown set or part.
 type NameError struct {
 	Kind, Name string
 	Accepted   []string

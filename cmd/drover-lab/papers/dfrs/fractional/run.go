@@ -77,7 +77,7 @@ type Options struct {
 	Ledger bool
 	// Wrap gives another policy in the place of the one that was made, to watch it.
 	Wrap func(batch.Policy) batch.Policy
-	// Stretch is told each job's in the end, by its index, if it is not nil.
+	// Stretch gets each job's stretch in the end, by its index, if it is not nil.
 	Stretch func(job int, stretch float64)
 }
 
@@ -183,7 +183,7 @@ func (r *run) serve(ctx context.Context) error {
 	for i := range jobs {
 		longest = max(longest, jobs[i].Runtime)
 	}
-	r.specs = append(r.specs, nil) // batch.NoJob is nobody's
+	r.specs = append(r.specs, nil) // batch.NoJob is no job's handle
 	for next, instants := 0, 0; ; instants++ {
 		if instants%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -233,7 +233,7 @@ func (r *run) take() *batch.Job {
 	return spec
 }
 
-// Started implements engine.Observer: Decided tells the same.
+// Started implements engine.Observer; Decided has the same information.
 func (r *run) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
 
 // Ended implements engine.Observer.

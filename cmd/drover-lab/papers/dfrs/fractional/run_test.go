@@ -142,7 +142,7 @@ func TestWhoWatchesPackingsSeesWhatThePolicyPacks(t *testing.T) {
 	}
 }
 
-// follower tells what a policy decides, and when it rests: at the next event, all that
+// follower records what a policy decides, and when it rests: at the next event, all that
 // was to be paused has been.
 type follower struct {
 	batch.Policy

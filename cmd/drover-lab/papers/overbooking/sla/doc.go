@@ -16,14 +16,14 @@
 // It is accepted if the policy's plan can keep it, and refused for good otherwise. It
 // runs for as long as in the trace, and is killed when its estimate is used up.
 //
-// # Who pays
+// # Payment
 //
 // An accepted job is worth its processors times its estimate, in processor hours. Its
 // user pays that if the provider has given what was agreed: the job was completed in
 // time, or has used up all of its estimate (its user asked for too little). Otherwise
-// the agreement is broken by the provider, who gets nothing and pays a penalty, as a
-// multiple of the worth.
+// the provider has broken the agreement: it gets nothing and pays a penalty, a multiple of
+// the worth.
 //
-// All that is drawn for a job depends on the seed and on its number in the trace
-// alone, so that runs with other settings are of the same demand.
+// What is drawn for a job depends only on the seed and on its number in the trace: runs
+// with other settings meet the same demand.
 package sla

@@ -92,7 +92,7 @@ type Account struct {
 	Fixed             Sum // of the accepted
 	Kept              Sum // completed in time
 	Outran            Sum // used up their estimates; their users pay all the same
-	Shortened         Sum // killed to make place
+	Shortened         Sum // killed to free processors
 	Late              Sum // ended after their windows, because they were given their time late
 
 	Useful int64      // processor seconds of the jobs that were completed
