@@ -67,7 +67,7 @@ func TestJobsAreAlikeIfNoFieldThatAnswersDependOnDiffers(t *testing.T) {
 		"the licenses":       {func(r *droverv1.Request) { r.Licenses[0].Copies = 2 }, false},
 		"the input":          {func(r *droverv1.Request) { r.InputBytes = 5 }, false},
 		"where the input is": {func(r *droverv1.Request) { r.InputSite = "" }, false},
-		"a field that nobody knows yet": {func(r *droverv1.Request) {
+		"an unknown field": {func(r *droverv1.Request) {
 			r.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 1))
 		}, false},
 	} {

@@ -33,7 +33,7 @@ func TestARequestForOneSiteAsksOnlyThatSite(t *testing.T) {
 		names = append(names, name)
 	}
 	if diff := cmp.Diff([]string{"near"}, names); diff != "" {
-		t.Errorf("who was asked: %s", diff)
+		t.Errorf("sites that were asked: %s", diff)
 	}
 	for name, want := range map[string][2]string{
 		"nowhere": {"unknown-site", "request.site"},

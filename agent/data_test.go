@@ -72,10 +72,10 @@ func TestARequestGoesToTheSiteThatHasItsData(t *testing.T) {
 	}
 	args := other.asked[0].GetRequest().GetArguments()
 	if f := args["stored a"].GetFileValue(); f.GetSha256() != "of a" || f.GetSizeBytes() != 8e6 || f.GetDataId() != "a" {
-		t.Errorf("other was told of a: %v", f)
+		t.Errorf("other got a: %v", f)
 	}
 	if f := args["stored b"].GetArrayValue().GetContent(); f.GetSha256() != "of b" || f.GetSizeBytes() != 2e6 {
-		t.Errorf("other was told of b: %v", f)
+		t.Errorf("other got b: %v", f)
 	}
 }
 

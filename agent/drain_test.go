@@ -49,7 +49,7 @@ func TestDrainedSitesLoseTheirWaitingJobsToTheBestOthers(t *testing.T) {
 	g.until(t, "all have left", func() bool { return g.agent.jobs.Active("full") == 1 && g.agent.jobs.Active("near") == 11 })
 	full.mu.Lock()
 	defer full.mu.Unlock()
-	// Each of the agents may order three before it hears of the other's.
+	// Each agent can order three before it learns of the other's orders.
 	if full.life.most > 6 {
 		t.Errorf("%d moves were under way at once, want at most 3 for each agent", full.life.most)
 	}

@@ -45,7 +45,7 @@ func (f *fakeServer) GetData(ctx context.Context, req *droverv1.GetDataRequest) 
 	return out, nil
 }
 
-// ListData pages through the data; its tokens are the handles to go on with.
+// ListData pages through the data; its tokens are the next handles.
 func (f *fakeServer) ListData(_ context.Context, req *droverv1.ServerServiceListDataRequest) (*droverv1.ServerServiceListDataResponse, error) {
 	if req.GetFilter() == "mode=eternal" {
 		return nil, wireError(&problem.Problem{Reason: problem.BadValue, Field: "filter", Message: "mode"})

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// fakeLife is what becomes of the jobs of a fakeServer, and what it was told.
+// fakeLife is the life of a fakeServer's jobs, and the calls that it got.
 type fakeLife struct {
 	draining bool
 	silent   bool          // it tells nothing of its jobs
@@ -39,7 +39,7 @@ func (f *fakeServer) statusLocked() *droverv1.SiteStatus {
 	return &droverv1.SiteStatus{Running: 2, Waiting: 1, ProcessorsBusy: 3, Draining: f.life.draining}
 }
 
-// change changes a job, or adds it, and tells whoever watches.
+// change changes or adds a job, and notifies the watchers.
 func (f *fakeServer) change(job *droverv1.Job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

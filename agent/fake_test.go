@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"))
 }
 
-// fakeServer is a site's server that says what a test wants it to say.
+// fakeServer is a site's server with the answers that a test sets.
 type fakeServer struct {
 	droverv1connect.UnimplementedServerServiceHandler
 	name     string
@@ -138,7 +138,7 @@ func (f *fakeServer) GetJob(_ context.Context, req *droverv1.GetJobRequest) (*dr
 	return nil, wireError(&problem.Problem{Reason: problem.UnknownJob, Message: "no such job"})
 }
 
-// ListJobs pages through the jobs; its tokens are the IDs to go on with.
+// ListJobs pages through the jobs; its tokens are the next IDs.
 func (f *fakeServer) ListJobs(_ context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
 	if f.hung != nil {
 		<-f.hung

@@ -168,7 +168,7 @@ func TestSettleJobReachesTheSite(t *testing.T) {
 	settle := &droverv1.SettleJobRequest{JobId: "j", Epoch: 3, Settlement: droverv1.Settlement_SETTLEMENT_ABORTED, Reason: "b burnt down"}
 	res, err := g.client.SettleJob(ctx, &droverv1.AgentServiceSettleJobRequest{Site: "a", Settle: settle})
 	if err != nil || res.GetJob().GetSite() != "a" || a.life.settled[0].String() != settle.String() {
-		t.Errorf("%v, %v; a was told %v", res, err, a.life.settled)
+		t.Errorf("%v, %v; a got %v", res, err, a.life.settled)
 	}
 	_, err = g.client.SettleJob(ctx, &droverv1.AgentServiceSettleJobRequest{Site: "a"})
 	if _, d := detail(t, err); d.GetField() != "settle.job_id" {

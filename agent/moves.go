@@ -86,7 +86,7 @@ type moveSearch struct {
 	peers   []*rpc.Peer
 	read    []siteMoves // by site
 	moves   []rpc.Move
-	told    []mapping.Told
+	reports []mapping.MoveReport
 	found   []mapping.MergedMove // for the page, in order
 	missing []rpc.Absent
 }
@@ -180,9 +180,9 @@ func (s *moveSearch) turn(ctx context.Context) error {
 func (s *moveSearch) take(i int, page *movePage) error {
 	r := &s.read[i]
 	for _, m := range page.moves {
-		t := m.Told(s.sites[i].Name, int32(len(s.moves)))
+		t := m.Report(s.sites[i].Name, int32(len(s.moves)))
 		r.oldest = t.Ordered
-		s.told, s.moves = append(s.told, t), append(s.moves, m)
+		s.reports, s.moves = append(s.reports, t), append(s.moves, m)
 	}
 	r.begun, r.token = true, page.next
 	r.ended = r.token == "" || len(page.moves) == 0
@@ -197,7 +197,7 @@ func (s *moveSearch) take(i int, page *movePage) error {
 
 // merge computes found from what has been read.
 func (s *moveSearch) merge() {
-	s.found = slices.DeleteFunc(mapping.MergeMoves(s.told), func(m mapping.MergedMove) bool {
+	s.found = slices.DeleteFunc(mapping.MergeMoves(s.reports), func(m mapping.MergedMove) bool {
 		w := s.moves[m.Index]
 		site, asked := s.want["site"]
 		return s.after != nil && m.Place.Compare(*s.after) <= 0 ||

@@ -17,8 +17,8 @@ import (
 
 func moveName(m *droverv1.Move) string { return fmt.Sprintf("%s/%d", m.GetJobId(), m.GetEpoch()) }
 
-// told makes a move that was ordered at a second.
-func told(job string, epoch uint32, from, to string, ordered int64, state droverv1.MoveState) *droverv1.Move {
+// aMove returns a move that was ordered at a second.
+func aMove(job string, epoch uint32, from, to string, ordered int64, state droverv1.MoveState) *droverv1.Move {
 	return &droverv1.Move{
 		JobId: job, Epoch: epoch, From: from, To: to, State: state,
 		OrderedAt: &timestamppb.Timestamp{Seconds: ordered},
@@ -53,20 +53,20 @@ func TestListMovesListsEachMoveOncePageByPage(t *testing.T) {
 	pending, moved, aborted := droverv1.MoveState_MOVE_STATE_PENDING, droverv1.MoveState_MOVE_STATE_MOVED, droverv1.MoveState_MOVE_STATE_ABORTED
 	a, b := &fakeServer{name: "a"}, &fakeServer{name: "b"}
 	var want []string
-	for i := range 700 { // every third one is told by both, the target's clock being two seconds ahead
+	for i := range 700 { // both sites report every third one; the target's clock is two seconds ahead
 		from, to := a, b
 		if i%2 == 1 {
 			from, to = b, a
 		}
-		m := told(fmt.Sprintf("j%03d", i), 1, from.name, to.name, int64(100*i), moved)
+		m := aMove(fmt.Sprintf("j%03d", i), 1, from.name, to.name, int64(100*i), moved)
 		from.life.moves = slices.Insert(from.life.moves, 0, m)
 		if i%3 == 0 {
-			m = told(m.GetJobId(), 1, m.GetFrom(), m.GetTo(), int64(100*i+2), pending)
+			m = aMove(m.GetJobId(), 1, m.GetFrom(), m.GetTo(), int64(100*i+2), pending)
 			to.life.moves = slices.Insert(to.life.moves, 0, m)
 		}
 		want = slices.Insert(want, 0, moveName(m))
 	}
-	a.life.moves = slices.Insert(a.life.moves, 0, told("last", 1, "a", "b", 1e6, aborted))
+	a.life.moves = slices.Insert(a.life.moves, 0, aMove("last", 1, "a", "b", 1e6, aborted))
 	want = slices.Insert(want, 0, "last/1")
 	dead := (&fakeServer{name: "dead"}).start(t)
 	g := newGrid(t, nil, a.start(t), b.start(t), dead)
@@ -90,7 +90,7 @@ func TestListMovesListsEachMoveOncePageByPage(t *testing.T) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		later++
-		b.life.moves = slices.Insert(b.life.moves, 0, told(fmt.Sprint("new", later), 1, "b", "a", later, pending))
+		b.life.moves = slices.Insert(b.life.moves, 0, aMove(fmt.Sprint("new", later), 1, "b", "a", later, pending))
 	})
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("while moves are added: %s", d)
@@ -99,7 +99,7 @@ func TestListMovesListsEachMoveOncePageByPage(t *testing.T) {
 
 func TestListMovesRefusesUnknownNames(t *testing.T) {
 	a := &fakeServer{name: "a"}
-	a.life.moves = []*droverv1.Move{told("gone", 1, "a", "left", 1e6, droverv1.MoveState_MOVE_STATE_MOVED)}
+	a.life.moves = []*droverv1.Move{aMove("gone", 1, "a", "left", 1e6, droverv1.MoveState_MOVE_STATE_MOVED)}
 	dead := (&fakeServer{name: "dead"}).start(t)
 	g := newGrid(t, nil, a.start(t), dead)
 	for filter, reason := range map[string]string{
@@ -120,22 +120,22 @@ func TestListMovesRefusesUnknownNames(t *testing.T) {
 	dead.stop()
 	res, err := g.client.ListMoves(context.Background(), &droverv1.AgentServiceListMovesRequest{Filter: "site=nowhere"})
 	if err != nil || len(res.GetMissing()) != 1 {
-		t.Errorf("while somebody who may know is silent: %v, %v", res, err)
+		t.Errorf("while a silent site may know: %v, %v", res, err)
 	}
 }
 
 func TestAPageOfMovesReadsEachSiteFarEnough(t *testing.T) {
 	pending, moved := droverv1.MoveState_MOVE_STATE_PENDING, droverv1.MoveState_MOVE_STATE_MOVED
 	a, b := &fakeServer{name: "a"}, &fakeServer{name: "b"}
-	for i := range 40 { // a's list covers less time than b's, whose clock is half a minute behind
+	for i := range 40 { // a's list covers less time than b's; b's clock is half a minute behind
 		at := int64(1e6 - 100*i)
-		a.life.moves = append(a.life.moves, told(fmt.Sprint("x", i), 1, "a", "b", at, pending))
+		a.life.moves = append(a.life.moves, aMove(fmt.Sprint("x", i), 1, "a", "b", at, pending))
 		if i%2 == 0 {
-			b.life.moves = append(b.life.moves, told(fmt.Sprint("y", i), 1, "b", "c", at-5, moved),
-				told(fmt.Sprint("z", i), 1, "b", "c", at-6, moved))
+			b.life.moves = append(b.life.moves, aMove(fmt.Sprint("y", i), 1, "b", "c", at-5, moved),
+				aMove(fmt.Sprint("z", i), 1, "b", "c", at-6, moved))
 		}
 		if i%4 != 3 {
-			b.life.moves = append(b.life.moves, told(fmt.Sprint("x", i), 1, "a", "b", at-30, moved))
+			b.life.moves = append(b.life.moves, aMove(fmt.Sprint("x", i), 1, "a", "b", at-30, moved))
 		}
 	}
 	b.life.moves = slices.DeleteFunc(b.life.moves, func(m *droverv1.Move) bool { return m.GetOrderedAt().GetSeconds() < 1e6-1000 && m.GetFrom() == "b" })
@@ -166,8 +166,8 @@ func TestAPageOfMovesReadsEachSiteFarEnough(t *testing.T) {
 func TestListMovesShowsTheBestReportOfAMove(t *testing.T) {
 	pending, moved := droverv1.MoveState_MOVE_STATE_PENDING, droverv1.MoveState_MOVE_STATE_MOVED
 	a, b := &fakeServer{name: "a"}, &fakeServer{name: "b"}
-	a.life.moves = []*droverv1.Move{told("x", 1, "a", "b", 10, moved)}
-	b.life.moves = []*droverv1.Move{told("x", 1, "a", "b", 13, pending)}
+	a.life.moves = []*droverv1.Move{aMove("x", 1, "a", "b", 10, moved)}
+	b.life.moves = []*droverv1.Move{aMove("x", 1, "a", "b", 13, pending)}
 	b.life.moves[0].RealisedGain = durationpb.New(time.Minute)
 	g := newGrid(t, nil, a.start(t), b.start(t))
 	res, err := g.client.ListMoves(context.Background(), &droverv1.AgentServiceListMovesRequest{})

@@ -137,7 +137,7 @@ func TestAllCancellationHoldsAtAllSitesThenPlacesInOrder(t *testing.T) {
 	g := newGrid(t, nil, full.start(t), idle.start(t))
 	res := g.reallocate(t, &droverv1.ReallocateRequest{Algorithm: "all-cancellation", LeastGain: durationpb.New(time.Second)})
 	want := []string{
-		"full0 full>full 1m0s>1m0s gain 0s", // tuned anew, it is wider
+		"full0 full>full 1m0s>1m0s gain 0s", // with its new shape it is wider
 		"full1 full>idle 2m0s>1m0s gain 1m0s",
 		"idle0 idle>idle 1m0s>2m0s gain -1m0s",
 		"full2 full>full 3m0s>2m0s gain 1m0s",

@@ -101,7 +101,7 @@ func TestOfferReservationRanksOffersByStart(t *testing.T) {
 	}
 }
 
-// Whoever asks again after an answer that was lost must not be booked twice.
+// A client that asks again after a lost answer must not get a second booking.
 func TestASiteThatHasTheBookingIsTheOnlyOffer(t *testing.T) {
 	now := time.Now()
 	g := newGrid(t, quick, reserving(t, "a", fakeReserve{start: now}), reserving(t, "has", fakeReserve{start: now.Add(time.Hour), booked: true}))

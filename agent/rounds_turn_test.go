@@ -21,7 +21,7 @@ import (
 // TestTheAgentWithTheFirstNameRunsPeriodicRounds runs in virtual time.
 func TestTheAgentWithTheFirstNameRunsPeriodicRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		group := &fakeGroup{changed: make(chan struct{}, 2)} // nobody receives
+		group := &fakeGroup{changed: make(chan struct{}, 2)} // no receiver
 		log := newJournal()
 		cfg := Default()
 		cfg.Name, cfg.Reallocation.Period = "b", "10m"
@@ -114,8 +114,8 @@ func TestRoundsOfOneAgentRunOneAtATime(t *testing.T) {
 	}
 }
 
-// TestAJobDelayedTooOftenKeepsItsSlot: the site has its two jobs in another order
-// than that of their submission, and keeps it whatever it is told.
+// TestAJobDelayedTooOftenKeepsItsSlot: the site has its two jobs in another order than
+// that of their submission, and keeps it.
 func TestAJobDelayedTooOftenKeepsItsSlot(t *testing.T) {
 	lyon := queueOf("lyon", 2, 0)
 	slices.Reverse(lyon.jobs)
@@ -187,7 +187,7 @@ func TestARoundIsLoggedIfJobsWait(t *testing.T) {
 		g.reallocate(t, &droverv1.ReallocateRequest{})
 		g.log.mu.Lock()
 		if n := strings.Count(g.log.text.String(), "round completed"); n != want {
-			t.Errorf("%d jobs: told %d times, want %d", jobs, n, want)
+			t.Errorf("%d jobs: logged %d times, want %d", jobs, n, want)
 		}
 		g.log.mu.Unlock()
 	}

@@ -48,7 +48,7 @@ func (g *grid) until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// age makes the agent believe that it heard of a site so long ago.
+// age makes the agent believe that a site last answered that long ago.
 func (g *grid) age(site string, by time.Duration) {
 	g.agent.mu.Lock()
 	defer g.agent.mu.Unlock()
@@ -129,7 +129,7 @@ func TestAListFromMemoryContinuesFromMemory(t *testing.T) {
 	if j := second.GetJobs(); len(j) != 2 || j[0].GetId() != "j2" || j[0].GetUnknownFor() != nil || second.GetNextPageToken() != "" {
 		t.Errorf("%v", second)
 	}
-	// The other way round, nobody knows where the server's own list would go on.
+	// The other way round, the server's own list cannot be continued.
 	first = list("")
 	g.lose(t, []*fakeServer{lyon}, "lyon")
 	second = list(first.GetNextPageToken())
@@ -173,7 +173,7 @@ func TestAJobOfASilentSiteIsUnknownNotLost(t *testing.T) {
 		{"leaving", "dead", moving, true}, // only the source knows
 		{"sent", "dead", incoming, true},  // live says so, and dead is silent
 		{"far", "nowhere", incoming, true},
-		{"onward", "dead", gone, true}, // and whoever asked is sent on to live
+		{"onward", "dead", gone, true}, // and the caller is redirected to live
 	} {
 		res, err := g.client.FindJob(context.Background(), &droverv1.FindJobRequest{JobId: c.id})
 		if err != nil {
@@ -202,7 +202,7 @@ func TestAWatchCatchesUpAfterABreak(t *testing.T) {
 	lyon := (&fakeServer{name: "lyon", jobs: []*droverv1.Job{waiting("lyon", "a"), waiting("lyon", "b")}}).start(t)
 	g := newGrid(t, quick, lyon)
 	g.knows(t, "lyon", "b", droverv1.JobState_JOB_STATE_WAITING)
-	lyon.mu.Lock() // nobody is told
+	lyon.mu.Lock() // blocks the watch
 	lyon.jobs[0].State = droverv1.JobState_JOB_STATE_DONE
 	lyon.jobs[1].State = droverv1.JobState_JOB_STATE_RUNNING
 	lyon.mu.Unlock()
@@ -249,7 +249,7 @@ func TestAFullMemoryIsLogged(t *testing.T) {
 
 func TestASilentHostCostsOnePatience(t *testing.T) {
 	lyon := (&fakeServer{name: "lyon", services: lists("lu"), jobs: []*droverv1.Job{in(droverv1.JobState_JOB_STATE_RUNNING, 0, waiting("lyon", "a"))}}).start(t)
-	hung := listen(t) // connections are accepted by the kernel, and nobody reads
+	hung := listen(t) // the kernel accepts connections, and no process reads them
 	t.Cleanup(func() { _ = hung.Close() })
 	g := newGrid(t, quick, lyon)
 	g.agent.mu.Lock()

@@ -16,13 +16,13 @@ type grid struct {
 	log   []string
 	// unsure is set for sites that say nothing of promises.
 	unsure bool
-	// alike is set if it is told which jobs are.
+	// alike is set if the jobs that are alike are known.
 	alike bool
 }
 
 type place struct {
 	policy batch.Policy
-	drains bool // it takes nobody
+	drains bool // it takes no jobs
 	width  int32
 	next   batch.Handle
 	of     map[batch.Handle]*waiting

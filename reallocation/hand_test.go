@@ -64,9 +64,9 @@ func TestEachHeuristicPicksInItsOrder(t *testing.T) {
 	}
 }
 
-// The paper's figure 3: two like clusters, the first one full. h and i would end
-// earlier at the second one and go there, one after the other; j, which has moved
-// up, stays, and so do the places of those who run.
+// The paper's figure 3: two like clusters, the first one full. h and i would end earlier
+// at the second one and go there, one after the other; j, which has moved up, stays, and
+// so do the slots of running jobs.
 func TestTheTwoLastJobsOfFigure3GoToTheOtherCluster(t *testing.T) {
 	g := newGrid(t, 4, 4)
 	g.submit(0, rigid(3, 100)[0], nil)
@@ -186,8 +186,8 @@ func TestTheWindowComparesTheOldestJobsAndTakesTheRestInOrder(t *testing.T) {
 	}
 }
 
-// On the two processors that there are both take as long, though on one of them one
-// would take less: who was submitted first comes first, be it the lesser or not.
+// On the two processors that there are both take as long, though on one of them one would
+// take less: the job submitted first comes first, whether it is smaller or not.
 func TestTheOlderOfTwoEqualJobsComesFirst(t *testing.T) {
 	menu := func(alone int64) []batch.Shape { return append(rigid(1, alone), rigid(2, 50)...) }
 	for _, h := range []reallocation.Heuristic{reallocation.MinMin, reallocation.MaxMin} {

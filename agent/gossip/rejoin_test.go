@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// cluster is two agents and three servers that know each other. Nobody's seeds
-// name the first agent.
+// cluster is two agents and three servers that know each other. None has seeds that name
+// the first agent.
 type cluster struct {
 	first   *Group
 	address string // of the first agent
@@ -31,7 +31,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// again starts the first agent anew and returns when all know each other.
+// again restarts the first agent and returns when all members know each other.
 func (c *cluster) again(t *testing.T, seeds ...string) {
 	t.Helper()
 	began := time.Now()
@@ -102,7 +102,7 @@ func TestLostMembersAreTriedInTurn(t *testing.T) {
 		t.Errorf("asked %s, want 1313", got)
 	}
 	if address, name := new(Group).nextLost("x"); address != "" || name != "" {
-		t.Errorf("%q, %q of nobody", address, name)
+		t.Errorf("%q, %q, want none", address, name)
 	}
 }
 

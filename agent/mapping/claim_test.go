@@ -40,7 +40,7 @@ func TestLocateReturnsTheGreatestClaim(t *testing.T) {
 		best   int
 		site   string
 	}{
-		{"nobody claims it", nil, "", -1, ""},
+		{"no claim", nil, "", -1, ""},
 		{"the source before the commit", []Claim{{Site: "s", State: Yielding, Epoch: 1}, {Site: "t", State: Incoming, Epoch: 1}}, "", 0, "s"},
 		{"the target after it", []Claim{{Site: "s", State: Gone, Epoch: 1, To: "t"}, {Site: "t", State: Incoming, Epoch: 1}}, "", 1, "t"},
 		{"the source after an abort", []Claim{{Site: "s", State: Waiting, Epoch: 1}, {Site: "t", State: Incoming, Epoch: 1}}, "", 0, "s"},
@@ -55,7 +55,7 @@ func TestLocateReturnsTheGreatestClaim(t *testing.T) {
 		{"silent source, target still waits for its word", []Claim{
 			{Site: "s", State: Moving, Epoch: 1, Silent: true}, {Site: "t", State: Incoming, Epoch: 1},
 		}, "s", 0, "s"},
-		{"silent source that was not heard of the move", []Claim{
+		{"silent source with an old claim", []Claim{
 			{Site: "s", State: Waiting, Epoch: 0, Silent: true}, {Site: "t", State: Incoming, Epoch: 1},
 		}, "s", 1, "t"},
 	} {

@@ -109,10 +109,10 @@ func Locate(claims []Claim, silent func(site string) bool) (best int, site strin
 	return best, c.Site
 }
 
-// Told is what one site reports about one move. The job and its epoch identify the move:
+// MoveReport is what one site reports about one move. The job and its epoch identify the move:
 // only one site assigns an epoch.
-type Told struct {
-	Teller   string
+type MoveReport struct {
+	Reporter string
 	Job      string
 	Epoch    uint32
 	From     string // the source of the move
@@ -124,13 +124,13 @@ type Told struct {
 
 // worth orders the two reports about one move: one with the gain is best, then one with
 // the end, then that of the source.
-func (t *Told) worth() int {
+func (t *MoveReport) worth() int {
 	switch {
 	case t.Realised:
 		return 3
 	case t.Settled:
 		return 2
-	case t.Teller == t.From:
+	case t.Reporter == t.From:
 		return 1
 	}
 	return 0
@@ -156,15 +156,15 @@ func (p MovePosition) Compare(q MovePosition) int {
 
 // MergedMove is one move: the best report about it, and its position.
 type MergedMove struct {
-	Told
+	MoveReport
 	Place MovePosition
 }
 
-// MergeMoves returns each move once, latest first. It sorts told.
-func MergeMoves(told []Told) []MergedMove {
-	slices.SortFunc(told, func(a, b Told) int {
-		source := func(t *Told) int {
-			if t.Teller == t.From {
+// MergeMoves returns each move once, latest first. It sorts reports.
+func MergeMoves(reports []MoveReport) []MergedMove {
+	slices.SortFunc(reports, func(a, b MoveReport) int {
+		source := func(t *MoveReport) int {
+			if t.Reporter == t.From {
 				return 0
 			}
 			return 1
@@ -174,19 +174,19 @@ func MergeMoves(told []Told) []MergedMove {
 			cmp.Compare(a.Epoch, b.Epoch),
 			cmp.Compare(source(&a), source(&b)), // the source first: its Ordered counts
 			cmp.Compare(a.Ordered, b.Ordered),
-			strings.Compare(a.Teller, b.Teller),
+			strings.Compare(a.Reporter, b.Reporter),
 		)
 	})
 	var out []MergedMove
-	for _, t := range told {
+	for _, t := range reports {
 		last := len(out) - 1
 		if last >= 0 && out[last].Job == t.Job && out[last].Epoch == t.Epoch {
 			if t.worth() > out[last].worth() {
-				out[last].Told = t
+				out[last].MoveReport = t
 			}
 			continue
 		}
-		out = append(out, MergedMove{Told: t, Place: MovePosition{Ordered: t.Ordered, Job: t.Job, Epoch: t.Epoch}})
+		out = append(out, MergedMove{MoveReport: t, Place: MovePosition{Ordered: t.Ordered, Job: t.Job, Epoch: t.Epoch}})
 	}
 	slices.SortFunc(out, func(a, b MergedMove) int { return a.Place.Compare(b.Place) })
 	return out

@@ -24,5 +24,5 @@
 // jobs of a draining site leave now (Drain).
 //
 //	sites ── digests ──▶ Jobs ──┬── claims of silent sites ──▶ Locate ──▶ where a job is
-//	                            └── who waits, what moves ───▶ Drain ───▶ whom to move
+//	                            └── waiting, moving jobs ───▶ Drain ───▶ jobs to move
 package mapping

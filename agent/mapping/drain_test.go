@@ -59,7 +59,7 @@ func TestDrainMovesWaitingJobsInOrderAFewAtATime(t *testing.T) {
 	d.next("a c")
 	d.next("")
 	d.done(Ordered, "a")
-	d.next("") // begun, and the site has not told it yet
+	d.next("") // begun, but not yet reported by the site
 	d.tell("a", Moving, 1)
 	d.next("")
 	d.done(Ordered, "c")
@@ -104,7 +104,7 @@ func TestPausesGrowWithEachAbortedMove(t *testing.T) {
 func TestDrainSeesAnAbortWithoutTheMove(t *testing.T) {
 	d := newDrainTest(t, "a")
 	d.next("a")
-	d.tell("a", Waiting, 1) // told before the order's reply came
+	d.tell("a", Waiting, 1) // reported before the order's reply
 	d.done(Ordered, "a")
 	d.next("")
 	d.wait(10 * s)
@@ -220,7 +220,7 @@ func TestEveryJobLeavesAndAtMostAFewAtOnce(t *testing.T) {
 					d.jobs.Put(d.now, "lyon", *j)
 				}
 			}
-			if moving > 2*2 { // two agents that have not heard of each other's orders yet
+			if moving > 2*2 { // two agents that do not know of each other's orders yet
 				r.Fatalf("%d moves under way", moving)
 			}
 			if left == 0 {

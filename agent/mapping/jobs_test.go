@@ -67,14 +67,14 @@ func TestJobsThatAreNotReportedAgainHaveEnded(t *testing.T) {
 	j.Begin("lyon")
 	j.Put(0, "lyon", Digest{ID: "b", State: Running})
 	if ids, _ := listed(j, "lyon", Cursor{}, 9); len(ids) != 3 {
-		t.Errorf("before all is told: %v", ids)
+		t.Errorf("before the sync: %v", ids)
 	}
 	j.Synced("lyon")
 	if ids, _ := listed(j, "lyon", Cursor{}, 9); !slices.Equal(ids, []string{"b"}) {
 		t.Errorf("after: %v", ids)
 	}
 	if _, ok := j.Get("lyon", "g"); !ok {
-		t.Error("where g has gone is forgotten, though that is never told again")
+		t.Error("the site that g went to is forgotten, although it is never reported again")
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 
 const second = batch.Second
 
-// direct makes a round on the toy itself, one step after the other.
-// Which jobs are alike it is told or not.
+// direct makes a round on the toy itself, one step after the other. The input says which
+// jobs are alike, or not.
 func direct(in rounds.Input, g *toy, alike bool) (list []rounds.Choice, record reallocation.Record) {
 	var jobs []reallocation.Job
 	before := make([]batch.Duration, len(in.Jobs))
@@ -121,7 +121,7 @@ func drawRound(t *rapid.T) (rounds.Input, *toy) {
 	return in, g
 }
 
-// TestComputeOnDraftsChoosesLikeARealRound, though that one is not told
+// TestComputeOnDraftsChoosesLikeARealRound, although that one does not know
 // which jobs are alike, and leaves the plans alone.
 func TestComputeOnDraftsChoosesLikeARealRound(t *testing.T) {
 	moves := 0
@@ -185,7 +185,7 @@ func TestASiteLostDuringARoundKeepsItsJobs(t *testing.T) {
 			case got.Lost[c.From] || got.Lost[c.To]:
 				rt.Fatalf("choice %+v, of a site that was lost", c)
 			case c.Shape.Width != int32(c.To)+1:
-				rt.Fatalf("choice %+v, of whose shape nobody has told", c)
+				rt.Fatalf("choice %+v, without a shape from a draft", c)
 			}
 			chosen[c.Job] = true
 		}
@@ -237,7 +237,7 @@ func TestARefusedEditDropsTheChoice(t *testing.T) {
 		}
 		for _, c := range got.Choices {
 			if drafts.full[c.To] {
-				rt.Fatalf("choice %+v, of a site that takes nobody", c)
+				rt.Fatalf("choice %+v, at a site that takes no jobs", c)
 			}
 		}
 		for s, lost := range got.Lost {

@@ -62,7 +62,7 @@ func (g *toy) put(job, site int, after batch.Duration) {
 	g.from[job] = after
 }
 
-// toyDrafts are drafts of a toy, whose sites fall silent at some call.
+// toyDrafts are drafts of a toy grid. Its sites stop answering at some call.
 type toyDrafts struct {
 	grid  *toy
 	begun []*toy // by site

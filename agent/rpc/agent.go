@@ -11,8 +11,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
-// Agent is the driver behind the service. Each method is one RPC. Errors that a
-// client is told are *problem.Problem.
+// Agent is the driver behind the service. Each method is one RPC. Errors that a client
+// sees are *problem.Problem.
 type Agent interface {
 	Name() string
 	Map(ctx context.Context, jobID string, r Request, patience time.Duration, negotiate bool) (*Decision, error)

@@ -284,10 +284,10 @@ func (m Move) From() string { return m.m.GetFrom() }
 // To returns the site that the job went to.
 func (m Move) To() string { return m.m.GetTo() }
 
-// Told returns what a site, the teller, says about the move.
-func (m Move) Told(teller string, index int32) mapping.Told {
-	return mapping.Told{
-		Teller: teller, Job: m.m.GetJobId(), Epoch: m.m.GetEpoch(), From: m.m.GetFrom(), Ordered: rpc.MicrosOf(m.m.GetOrderedAt()),
+// Report returns the move as a site reports it.
+func (m Move) Report(site string, index int32) mapping.MoveReport {
+	return mapping.MoveReport{
+		Reporter: site, Job: m.m.GetJobId(), Epoch: m.m.GetEpoch(), From: m.m.GetFrom(), Ordered: rpc.MicrosOf(m.m.GetOrderedAt()),
 		Settled:  m.State() == "moved" || m.State() == "aborted",
 		Realised: m.m.GetRealisedGain() != nil, Index: index,
 	}

@@ -58,8 +58,8 @@ func (c *calls) finish(procedure string, began time.Time, err error) error {
 	return WithDetail(p, p)
 }
 
-// problemOf returns what the caller is told of err. The text of an error that the
-// process does not know can name files of the host, so only the log gets it.
+// problemOf returns the problem that the caller gets for err. The text of an error that
+// the process does not know can name files of the host, so only the log gets it.
 func (c *calls) problemOf(procedure string, err error) *problem.Problem {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		return p

@@ -44,10 +44,10 @@ type Config struct {
 	Services []Service
 	// Routes are paths for plain HTTP beside the services.
 	Routes []Route
-	// Problem turns an error of the process into what the caller is told. It returns
-	// nil for an error that it does not know: a defect, whose text stays in the log. A
-	// *problem.Problem, an error of Connect and the end of a context never reach it.
-	// May be nil.
+	// Problem turns an error of the process into the problem that the caller gets. It returns
+	// nil for an error that it does not know: a defect, with its text only in the log. A
+	// *problem.Problem, an error of Connect and the end of a context never reach it. May be
+	// nil.
 	Problem func(error) *problem.Problem
 	// Options apply to the services, health and reflection. They come after the
 	// options of Serve itself.
