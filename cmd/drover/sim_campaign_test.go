@@ -206,7 +206,7 @@ func TestSimCampaignTellsWhatIsWrong(t *testing.T) {
 		{file + " --jobs=-1", cmdline.ExitUsage, []string{"--jobs: -1, accepted: 1..1024"}},
 		{file + " --jobs 0", cmdline.ExitUsage, []string{"--jobs: 0, accepted: 1..1024"}},
 		{file + " --jobs 9999", cmdline.ExitUsage, []string{"--jobs: 9999, accepted: 1..1024"}},
-		{file + " --out " + dir, cmdline.ExitRefused, []string{"no journal that says of what"}},
+		{file + " --out " + dir, cmdline.ExitRefused, []string{"but no journal"}},
 	} {
 		code, stdout, stderr := simCampaign(t, strings.Fields(c.args)...)
 		if code != c.code || stdout != "" {
