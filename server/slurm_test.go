@@ -35,6 +35,12 @@ services:
 	return cfg
 }
 
+// slurmJobs returns how many jobs of all users wait or run in Slurm.
+func slurmJobs(t testing.TB, c *slurmtest.Cluster) int {
+	t.Helper()
+	return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i")))
+}
+
 func TestSlurmJobsRunWithFilesArgumentsAndExitCodes(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
 	s := start(t, slurmSite(t, c, "on_stop: end"))
@@ -48,7 +54,8 @@ func TestSlurmJobsRunWithFilesArgumentsAndExitCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
-	printed := s.submit(t, &droverv1.Request{Service: "print", Arguments: arguments{"text": text("a 'b' $c"), "code": number(3)}})
+	quoted := arguments{"text": text("a 'b' $c"), "code": number(3)}
+	printed := s.submit(t, &droverv1.Request{Service: "print", Arguments: quoted})
 	many := strings.Repeat("'ORDER\nORDER\n", 300)
 	long := s.submit(t, &droverv1.Request{Service: "print", Arguments: arguments{"text": text(many)}})
 	absent := s.submit(t, &droverv1.Request{Service: "absent"})
@@ -59,7 +66,8 @@ func TestSlurmJobsRunWithFilesArgumentsAndExitCodes(t *testing.T) {
 	if j := s.until(t, printed.GetId(), failed); j.GetOutcome().GetExitCode() != 3 {
 		t.Errorf("%v", j)
 	}
-	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: printed.GetId()}); !strings.HasPrefix(got, "a 'b' $c "+printed.GetId()) {
+	got := s.log(t, &droverv1.ReadLogsRequest{JobId: printed.GetId()})
+	if !strings.HasPrefix(got, "a 'b' $c "+printed.GetId()) {
 		t.Errorf("log %q", got)
 	}
 	s.until(t, long.GetId(), done)
@@ -92,9 +100,11 @@ func TestSlurmEstimatesCountLocalUsersAndWaitingJobsAreCancelled(t *testing.T) {
 		}
 		return r
 	}
-	slurmtest.Until(t, "the poll shows the local job", func() bool { return ask().GetQuote().GetWait().GetSeconds() > 25*60 })
+	slurmtest.Until(t, "the poll shows the local job", func() bool {
+		return ask().GetQuote().GetWait().GetSeconds() > 25*60
+	})
 	waiting := s.submit(t, &droverv1.Request{Service: "print"})
-	slurmtest.Until(t, "it is in Slurm", func() bool { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) == 2 })
+	slurmtest.Until(t, "it is in Slurm", func() bool { return slurmJobs(t, c) == 2 })
 	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: waiting.GetId()}); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +118,8 @@ func TestSlurmEstimatesCountLocalUsersAndWaitingJobsAreCancelled(t *testing.T) {
 // slurmProcess is a site under Slurm with its server in a separate process.
 func slurmProcess(t testing.TB, c *slurmtest.Cluster, lines string) *processSite {
 	t.Helper()
-	return newProcessSite(t, "lyon", fmt.Sprintf("batch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s}\nnodes: []\n%s", c.Conf(), lines))
+	const batch = "batch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s}\nnodes: []\n%s"
+	return newProcessSite(t, "lyon", fmt.Sprintf(batch, c.Conf(), lines))
 }
 
 // The server is killed with two jobs running and one waiting. One running job and the
@@ -124,10 +135,10 @@ func TestAKilledServerUnderSlurmFindsItsJobsAgain(t *testing.T) {
 	p.until(ends, running)
 	p.until(goes, running)
 	p.submit(waits, short.request("once", 1, false, 0))
-	slurmtest.Until(t, "all are in Slurm", func() bool { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) == 3 })
+	slurmtest.Until(t, "all are in Slurm", func() bool { return slurmJobs(t, c) == 3 })
 	p.kill()
 	short.open()
-	slurmtest.Until(t, "two have ended", func() bool { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) == 1 })
+	slurmtest.Until(t, "two have ended", func() bool { return slurmJobs(t, c) == 1 })
 	p.run()
 	if j := p.until(ends, done, failed); j.GetOutcome().GetExitCode() != 5 {
 		t.Errorf("%v", j.GetOutcome())
@@ -227,14 +238,14 @@ func TestJobsMoveBetweenSlurmAndEmbeddedSites(t *testing.T) {
 			g := newMixedGrid(t, map[string]string{"lyon": lines[from], "nice": lines[to]})
 			id := g.queue(payload)
 			if from == "slurm" {
-				slurmtest.Until(t, "it waits in Slurm", func() bool { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) == 2 })
+				slurmtest.Until(t, "it waits in Slurm", func() bool { return slurmJobs(t, c) == 2 })
 			}
 			if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice", Reason: "it would wait"}); err != nil {
 				t.Fatal(err)
 			}
 			g.source.until(id, gone)
 			if from == "slurm" {
-				slurmtest.Until(t, "it has left Slurm", func() bool { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) == 1 })
+				slurmtest.Until(t, "it has left Slurm", func() bool { return slurmJobs(t, c) == 1 })
 			}
 			if at, _ := g.settled(id, payload); at != g.target {
 				t.Errorf("it ran at %s", at.name)
@@ -247,7 +258,8 @@ func TestJobsMoveBetweenSlurmAndEmbeddedSites(t *testing.T) {
 // process, accept jobs up to the configured limit, and each runs once in the end.
 func TestJobsQueueUpToALimitWhileTheStateOfSlurmIsUnknown(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
-	p := newProcessSite(t, "lyon", fmt.Sprintf("batch: {type: slurm, conf: %s, interval: 200ms, timeout: 1s, stale: 1s, unseen: 3}\nnodes: []\n", c.Conf()))
+	const batch = "batch: {type: slurm, conf: %s, interval: 200ms, timeout: 1s, stale: 1s, unseen: 3}\nnodes: []\n"
+	p := newProcessSite(t, "lyon", fmt.Sprintf(batch, c.Conf()))
 	p.run()
 	g := newGround(t)
 	c.Stop(t)
@@ -297,12 +309,14 @@ func TestJobsQueueUpToALimitWhileTheStateOfSlurmIsUnknown(t *testing.T) {
 // The server refuses jobs beyond the partition's limits itself.
 func TestTheSiteHasTheLimitsOfItsPartition(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{
-		Name: "a", Nodes: 3, CPUs: 2, Partitions: []string{"PartitionName=short Nodes=ALL Default=YES MaxTime=2 MaxNodes=2 State=UP"},
-		Lines: []string{"EnforcePartLimits=NO"}, // Slurm would queue such jobs forever
+		Name: "a", Nodes: 3, CPUs: 2,
+		Partitions: []string{"PartitionName=short Nodes=ALL Default=YES MaxTime=2 MaxNodes=2 State=UP"},
+		Lines:      []string{"EnforcePartLimits=NO"}, // Slurm would queue such jobs forever
 	})[0]
 	s := start(t, slurmSite(t, c, "on_stop: end"))
 	described, err := s.client.Describe(within(t), &droverv1.DescribeRequest{})
-	if l := described.GetSite().GetLimits(); err != nil || l.GetWidth() != 4 || l.GetWalltime().AsDuration() != 2*time.Minute {
+	l := described.GetSite().GetLimits()
+	if err != nil || l.GetWidth() != 4 || l.GetWalltime().AsDuration() != 2*time.Minute {
 		t.Errorf("%v, %v", l, err)
 	}
 	for field, r := range map[string]*droverv1.Request{
@@ -329,7 +343,8 @@ func TestDependenciesAndRetriesWorkUnderSlurm(t *testing.T) {
 	third := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(second.GetId())}})
 	dropped := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(first.GetId())}})
 	book := filepath.Join(t.TempDir(), "book")
-	flaky := s.submit(t, &droverv1.Request{Service: "flaky", Arguments: arguments{"book": text(book), "good": number(2)}, Retries: 3})
+	goodOnTry2 := arguments{"book": text(book), "good": number(2)}
+	flaky := s.submit(t, &droverv1.Request{Service: "flaky", Arguments: goodOnTry2, Retries: 3})
 	s.until(t, first.GetId(), running)
 	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: dropped.GetId()}); err != nil {
 		t.Fatal(err)
@@ -349,7 +364,9 @@ func TestDependenciesAndRetriesWorkUnderSlurm(t *testing.T) {
 	}
 	say("x")
 	last := s.until(t, third.GetId(), done)
-	if before := s.until(t, second.GetId(), done); last.GetStartedAt().AsTime().Before(before.GetEndedAt().AsTime().Truncate(time.Second)) { // Slurm has whole seconds
+	before := s.until(t, second.GetId(), done)
+	// Slurm has whole seconds.
+	if last.GetStartedAt().AsTime().Before(before.GetEndedAt().AsTime().Truncate(time.Second)) {
 		t.Errorf("started at %v, before %v", last.GetStartedAt().AsTime(), before.GetEndedAt().AsTime())
 	}
 }
@@ -367,7 +384,8 @@ on_stop: end`))
 	var ids []string
 	for _, what := range []string{"../attempts", "../*"} {
 		for code, want := range map[int64]droverv1.JobState{0: done, 3: failed} {
-			j := s.submit(t, &droverv1.Request{Service: "wipe", Arguments: arguments{"book": text(book), "what": text(what), "code": number(code)}})
+			wiped := arguments{"book": text(book), "what": text(what), "code": number(code)}
+			j := s.submit(t, &droverv1.Request{Service: "wipe", Arguments: wiped})
 			if got := s.until(t, j.GetId(), want); int64(got.GetOutcome().GetExitCode()) != code || got.GetAttempt() != 1 {
 				t.Errorf("%s, %d: %v", what, code, got)
 			}
@@ -395,7 +413,7 @@ func TestAJobThatSlurmStartsTwiceIsLostAndReported(t *testing.T) {
 	g := newGround(t)
 	id := newID(t)
 	p.submit(id, g.request("once", 1, true, 0))
-	inSlurm := func() int { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) }
+	inSlurm := func() int { return slurmJobs(t, c) }
 	slurmtest.Until(t, "it is in Slurm", func() bool { return inSlurm() == 2 })
 	c.Stop(t)
 	c.Save(t)
@@ -412,7 +430,8 @@ func TestAJobThatSlurmStartsTwiceIsLostAndReported(t *testing.T) {
 	c.Run(t, "scancel", blocker)
 	slurmtest.Until(t, "it was started again", func() bool { return inSlurm() == 0 })
 	p.run()
-	if j := p.until(id, done, failed); j.GetState() != failed || !strings.Contains(j.GetOutcome().GetReason(), "lost sight") {
+	j := p.until(id, done, failed)
+	if j.GetState() != failed || !strings.Contains(j.GetOutcome().GetReason(), "lost sight") {
 		t.Errorf("%v", j)
 	}
 	if count, _, _ := g.lines(t); count[id] > 1 {

@@ -70,4 +70,9 @@
 // changes its shape is cancelled and submitted again, because its script depends on
 // its width. A job placed last keeps the priority of its age, unless it is still in
 // the local queue or changes its shape.
+//
+// # Adding a batch system
+//
+// Implement Cluster in a package of its own and run externaltest.Run on it. Then add an
+// entry to the table in server/external_kinds.go.
 package external

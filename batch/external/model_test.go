@@ -33,7 +33,8 @@ func polled(t interface{ Fatal(...any) }, factory batch.Factory, nodes int, jobs
 	s.view = view{first: true, full: true, taken: s.base, jobs: jobs}
 	s.view.nodes.Partitions = map[string]bool{"main": true, "debug": true}
 	for i := range nodes {
-		s.view.nodes.List = append(s.view.nodes.List, Node{Name: fmt.Sprintf("n%d", i+1), Processors: 1, Memory: 1 << 30, Usable: true})
+		s.view.nodes.List = append(s.view.nodes.List,
+			Node{Name: fmt.Sprintf("n%d", i+1), Processors: 1, Memory: 1 << 30, Usable: true})
 	}
 	s.rebuildModel()
 	if s.model == nil {
@@ -70,11 +71,15 @@ func attemptOf(n int) batch.Key {
 }
 
 func runs(id string, width int32, limit, used batch.Duration) Job {
-	return Job{ID: id, Phase: batch.PhaseRunning, Partitions: "main", Processors: width, Limit: limit, Used: used, Tasks: 1}
+	return Job{
+		ID: id, Phase: batch.PhaseRunning, Partitions: "main", Processors: width, Limit: limit, Used: used, Tasks: 1,
+	}
 }
 
 func waits(id string, width int32, limit batch.Duration, priority int64) Job {
-	return Job{ID: id, Phase: batch.PhaseQueued, Partitions: "main", Processors: width, Limit: limit, Priority: priority, Tasks: 1}
+	return Job{
+		ID: id, Phase: batch.PhaseQueued, Partitions: "main", Processors: width, Limit: limit, Priority: priority, Tasks: 1,
+	}
 }
 
 // starts returns the starts of shapes in minutes after the poll; -1 for never.
@@ -111,13 +116,15 @@ func TestEstimatesCountTheJobsOfAllUsers(t *testing.T) {
 	held, depends, elsewhere := waits("5", 4, batch.Hour, 0), waits("6", 4, batch.Hour, 99), waits("7", 4, batch.Hour, 98)
 	held.Phase, depends.Blocked, elsewhere.Partitions = batch.PhaseHeld, true, "gpu"
 	s := polled(t, easy.New, 4,
-		waits("3", 2, 5*batch.Minute, 10), runs("1", 3, 10*batch.Minute, 4*batch.Minute), held, depends, elsewhere, waits("2", 4, 10*batch.Minute, 20))
+		waits("3", 2, 5*batch.Minute, 10), runs("1", 3, 10*batch.Minute, 4*batch.Minute),
+		held, depends, elsewhere, waits("2", 4, 10*batch.Minute, 20))
 	got := s.starts(t, minutes(1, 6), minutes(1, 7), minutes(2, 1), minutes(3, 1), minutes(4, 1), minutes(5, 1))
 	if diff := cmp.Diff([]float64{0, 16, 16, 21, 21, -1}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	// 5 minutes and 1 second count as 6 minutes; 6 minutes and 1 second as 7.
-	got = s.starts(t, batch.Shape{Width: 1, Walltime: 5*batch.Minute + batch.Second}, batch.Shape{Width: 1, Walltime: 6*batch.Minute + batch.Second})
+	got = s.starts(t, batch.Shape{Width: 1, Walltime: 5*batch.Minute + batch.Second},
+		batch.Shape{Width: 1, Walltime: 6*batch.Minute + batch.Second})
 	if diff := cmp.Diff([]float64{0, 16}, got); diff != "" {
 		t.Errorf("whole minutes (-want +got)\n%s", diff)
 	}
@@ -143,7 +150,8 @@ func TestAMuchLaterPlannedStartOverridesTheModel(t *testing.T) {
 		}
 		key := attemptOf(1)
 		s.view.jobs[0].Comment = Comment("a", key, "")
-		s.attempts[key] = &attempt{key: key, desired: wantRun, stage: submitted, phase: batch.PhaseQueued, shape: minutes(2, 20), sent: minutes(2, 20)}
+		s.attempts[key] = &attempt{key: key, desired: wantRun, stage: submitted, phase: batch.PhaseQueued,
+			shape: minutes(2, 20), sent: minutes(2, 20)}
 		s.rebuildModel()
 		start, end, ok, err := s.Standing(t.Context(), key)
 		if want := instant(planned.Start); err != nil || !ok || start != want || end != want.Add(20*batch.Minute) {
@@ -159,7 +167,10 @@ func TestAMuchLaterPlannedStartOverridesTheModel(t *testing.T) {
 
 // Commands change the estimates at once, and the next poll does not change them again.
 func TestCommandsCountInEstimatesBeforeTheNextPoll(t *testing.T) {
-	for name, poll := range map[string]func(*System){"without a poll": func(*System) {}, "a poll after each command": (*System).rebuildModel} {
+	for name, poll := range map[string]func(*System){
+		"without a poll":            func(*System) {},
+		"a poll after each command": (*System).rebuildModel,
+	} {
 		t.Run(name, func(t *testing.T) { checkCommands(t, poll) })
 	}
 }
@@ -223,10 +234,14 @@ func TestTheModelAcceptsAnyQueueAndAnyCommand(t *testing.T) {
 		phases := []batch.Phase{batch.PhaseQueued, batch.PhaseRunning, batch.PhasePaused, batch.PhaseStarting}
 		row := rapid.Custom(func(t *rapid.T) Job {
 			r := Job{
-				ID: fmt.Sprint(rapid.IntRange(1, 99).Draw(t, "id")), Phase: rapid.SampledFrom(phases).Draw(t, "phase"), Partitions: "main",
-				Processors: rapid.Int32Range(0, 9).Draw(t, "cpus"), Limit: batch.Duration(rapid.Int64Range(0, 1e9).Draw(t, "limit")),
-				Used: batch.Duration(rapid.Int64Range(0, 1e9).Draw(t, "used")), Priority: rapid.Int64Range(0, 5).Draw(t, "priority"),
-				Tasks: rapid.IntRange(1, 3).Draw(t, "tasks"),
+				ID:         fmt.Sprint(rapid.IntRange(1, 99).Draw(t, "id")),
+				Phase:      rapid.SampledFrom(phases).Draw(t, "phase"),
+				Partitions: "main",
+				Processors: rapid.Int32Range(0, 9).Draw(t, "processors"),
+				Limit:      batch.Duration(rapid.Int64Range(0, 1e9).Draw(t, "limit")),
+				Used:       batch.Duration(rapid.Int64Range(0, 1e9).Draw(t, "used")),
+				Priority:   rapid.Int64Range(0, 5).Draw(t, "priority"),
+				Tasks:      rapid.IntRange(1, 3).Draw(t, "tasks"),
 			}
 			if rapid.IntRange(0, 5).Draw(t, "unlimited") == 0 {
 				r.Limit = batch.Forever
@@ -254,7 +269,8 @@ func TestTheModelAcceptsAnyQueueAndAnyCommand(t *testing.T) {
 				s.compare(s.view.jobs, time.Now(), nil)
 				s.rebuildModel()
 			}
-			asks := []batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{{Width: 1, Walltime: batch.Minute}, {Width: 3, Walltime: batch.Hour}}}}
+			asks := []batch.Ask{{Job: &batch.Job{},
+				Shapes: []batch.Shape{{Width: 1, Walltime: batch.Minute}, {Width: 3, Walltime: batch.Hour}}}}
 			ests, _, ok, err := s.Estimate(t.Context(), asks)
 			if err != nil || !ok || slices.ContainsFunc(ests[0].Starts, func(b batch.Time) bool { return b < instant(s.base) }) {
 				t.Fatalf("%+v, %v, %v", ests, ok, err)

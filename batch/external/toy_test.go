@@ -68,7 +68,8 @@ func (c *toy) Submit(_ context.Context, s *external.Submission) (string, error) 
 func (c *toy) add(s *external.Submission) string {
 	c.last++
 	id := strconv.Itoa(c.last)
-	c.jobs = append(c.jobs, &toyJob{sub: *s, record: external.Record{ID: id, Name: s.Name, Comment: s.Comment}, submits: time.Now()})
+	record := external.Record{ID: id, Name: s.Name, Comment: s.Comment}
+	c.jobs = append(c.jobs, &toyJob{sub: *s, record: record, submits: time.Now()})
 	c.startReady()
 	return id
 }
@@ -121,7 +122,8 @@ func (c *toy) start(j *toyJob) {
 // end records the first end of a job. Called with mu held.
 func (c *toy) end(j *toyJob, cause external.Cause, code int) {
 	if !j.record.Over() {
-		j.record.Cause, j.record.State, j.record.Code, j.record.End = cause, fmt.Sprintf("cause %d", cause), max(code, 0), time.Now()
+		j.record.Cause, j.record.State = cause, fmt.Sprintf("cause %d", cause)
+		j.record.Code, j.record.End = max(code, 0), time.Now()
 	}
 }
 
@@ -176,8 +178,8 @@ func (c *toy) List(context.Context) ([]external.Job, error) {
 			continue
 		}
 		entry := external.Job{
-			ID: j.record.ID, Phase: batch.PhaseQueued, Processors: j.sub.Width, Limit: c.Limit(j.sub.Limit), Submitted: j.submits,
-			Start: j.record.Start, Nodes: j.record.Nodes, Name: j.record.Name, Comment: j.record.Comment, Tasks: 1,
+			ID: j.record.ID, Phase: batch.PhaseQueued, Processors: j.sub.Width, Limit: c.Limit(j.sub.Limit),
+			Submitted: j.submits, Start: j.record.Start, Nodes: j.record.Nodes, Name: j.record.Name, Comment: j.record.Comment, Tasks: 1,
 		}
 		switch {
 		case j.runs():
@@ -239,7 +241,8 @@ func (r toyRig) Jobs() int {
 func (r toyRig) SubmitLocal() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.add(&external.Submission{Script: external.Script{Text: []byte("exec sleep 600\n")}, Name: "local", Width: 1, Limit: batch.Hour})
+	script := external.Script{Text: []byte("exec sleep 600\n")}
+	return r.add(&external.Submission{Script: script, Name: "local", Width: 1, Limit: batch.Hour})
 }
 
 func (r toyRig) CancelLocal(idOrName string) {

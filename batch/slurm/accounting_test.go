@@ -49,7 +49,8 @@ func openLedger(t *testing.T) *ledger {
 	l.begun("TIMEOUT", "NODE_FAIL", "PREEMPTED", "PREEMPTED again")
 	l.KillNode(1)
 	l.Run(t, "scontrol", "update", "JobId="+l.ids["TIMEOUT"], "EndTime=now") // earlier than its time limit
-	l.Run(t, "sbatch", "-o", "/dev/null", "-p", "urgent", "-N", "2", "-n", "2", "-w", fmt.Sprintf("%[1]sn3,%[1]sn4", cfg.Name), "--wrap", "true")
+	l.Run(t, "sbatch", "-o", "/dev/null", "-p", "urgent", "-N", "2", "-n", "2", "-w",
+		fmt.Sprintf("%[1]sn3,%[1]sn4", cfg.Name), "--wrap", "true")
 	l.add("COMPLETED", "true", node(5))
 	l.add("FAILED", "exit 7", node(5))
 	l.add("signal", "kill -9 $$", node(5))
@@ -82,7 +83,8 @@ func (l *ledger) add(kind, do string, options ...string) {
 	if err := os.WriteFile(file, script.Text, 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	args := append([]string{"sbatch", "--parsable", "--no-requeue", "--chdir=" + l.Dir, "-o", "/dev/null", "--job-name=" + external.Name(key), "--comment=" + external.Comment("a", key, "bob")}, options...)
+	args := append([]string{"sbatch", "--parsable", "--no-requeue", "--chdir=" + l.Dir, "-o", "/dev/null",
+		"--job-name=" + external.Name(key), "--comment=" + external.Comment("a", key, "bob")}, options...)
 	l.keys[kind], l.ids[kind] = key, l.Run(l.t, append(args, file)...)
 }
 
@@ -163,7 +165,8 @@ func (l *ledger) testHistory(t *testing.T) {
 			want = kind
 		}
 		e := byKey[key]
-		if e.State != want || e.ID != l.ids[kind] || !e.Over() || e.End.IsZero() || kind != "held" && e.Start.IsZero() || (e.Nodes == nil) != (kind == "held") {
+		if e.State != want || e.ID != l.ids[kind] || !e.Over() || e.End.IsZero() || kind != "held" && e.Start.IsZero() ||
+			(e.Nodes == nil) != (kind == "held") {
 			t.Errorf("%s: %+v", kind, e)
 		}
 	}
@@ -174,7 +177,8 @@ func (l *ledger) testHistory(t *testing.T) {
 		t.Errorf("SIGKILL is %+v", e)
 	}
 	// By name sacct only finds jobs that could be started.
-	byName, err := c.History(t.Context(), nil, []string{external.Name(l.keys["TIMEOUT"]), external.Name(l.keys["held"]), "unknown"}, false)
+	byName, err := c.History(t.Context(), nil,
+		[]string{external.Name(l.keys["TIMEOUT"]), external.Name(l.keys["held"]), "unknown"}, false)
 	if err != nil || len(byName) != 1 || byName[0].State != "TIMEOUT" {
 		t.Errorf("by name: %+v, %v", byName, err)
 	}
@@ -186,8 +190,12 @@ func (l *ledger) testRestart(t *testing.T) {
 		reason string
 	}
 	wants := map[string]outcome{
-		"COMPLETED": {batch.EndDone, ""}, "FAILED": {batch.EndFailed, "exit status 7"}, "signal": {batch.EndFailed, "signal SIGKILL"},
-		"TIMEOUT": {batch.EndKilled, "walltime"}, "CANCELLED": {batch.EndCancelled, "another user"}, "NODE_FAIL": {batch.EndLost, "node failed"},
+		"COMPLETED": {batch.EndDone, ""},
+		"FAILED":    {batch.EndFailed, "exit status 7"},
+		"signal":    {batch.EndFailed, "signal SIGKILL"},
+		"TIMEOUT":   {batch.EndKilled, "walltime"},
+		"CANCELLED": {batch.EndCancelled, "another user"},
+		"NODE_FAIL": {batch.EndLost, "node failed"},
 		"PREEMPTED": {batch.EndLost, "preempted"}, "PREEMPTED again": {batch.EndLost, "preempted"},
 	}
 	if _, ok := l.keys["OUT_OF_MEMORY"]; ok {
@@ -202,7 +210,8 @@ func (l *ledger) testRestart(t *testing.T) {
 		l.adopt(func(c *external.Config) { c.Files = files }, kinds...)
 		for _, kind := range kinds {
 			f, want := l.AwaitPhase(l.keys[kind], batch.PhaseEnded), wants[kind]
-			if f.Outcome.End != want.end || !strings.Contains(f.Outcome.Reason, want.reason) || f.Started.IsZero() || !f.Ended.After(f.Started.Add(-time.Second)) || len(f.Nodes) != 1 {
+			if f.Outcome.End != want.end || !strings.Contains(f.Outcome.Reason, want.reason) || f.Started.IsZero() ||
+				!f.Ended.After(f.Started.Add(-time.Second)) || len(f.Nodes) != 1 {
 				t.Errorf("by %s %s is %+v", name, kind, f)
 			}
 			if n := l.Runs(l.keys[kind]); n != 1 {
@@ -217,7 +226,8 @@ func (l *ledger) testWithoutAccounting(t *testing.T) {
 	ids, names := []string{l.ids["TIMEOUT"]}, []string{external.Name(l.keys["TIMEOUT"])}
 	var silent *external.AccountingError
 	withFile := l.records(true, l.JobComp())
-	if records, err := withFile.History(t.Context(), ids, names, false); !errors.As(err, &silent) || len(records) != 1 || records[0].State != "TIMEOUT" {
+	if records, err := withFile.History(t.Context(), ids, names, false); !errors.As(err, &silent) || len(records) != 1 ||
+		records[0].State != "TIMEOUT" {
 		t.Errorf("by the file of completed jobs: %+v, %v", records, err)
 	}
 	// The record of an attempt suffices. An attempt that was killed has not recorded its
@@ -239,7 +249,8 @@ func (l *ledger) testWithoutAccounting(t *testing.T) {
 	// The wait for accounting is limited.
 	l.adopt(func(c *external.Config) { c.Stale = time.Second }, "TIMEOUT")
 	before := l.Reported(l.keys["TIMEOUT"])
-	if f := l.AwaitPhase(l.keys["TIMEOUT"], batch.PhaseEnded); f.Outcome.End != batch.EndLost || !strings.Contains(f.Outcome.Reason, "forgotten") {
+	if f := l.AwaitPhase(l.keys["TIMEOUT"], batch.PhaseEnded); f.Outcome.End != batch.EndLost ||
+		!strings.Contains(f.Outcome.Reason, "forgotten") {
 		t.Errorf("after the wait: %+v", f)
 	}
 	if l.Reported(l.keys["TIMEOUT"]) == before {

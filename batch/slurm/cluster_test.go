@@ -42,8 +42,8 @@ func TestSubmitHoldReleaseAndCancelAJob(t *testing.T) {
 	file := t.TempDir() + "/100%j %x"
 	sub := &external.Submission{
 		Script: external.Script{
-			Text: []byte("#!/bin/sh\n#SBATCH --ntasks=99 --mail-type=NONE\necho $SLURM_NTASKS\nsleep 100\n"), Dir: t.TempDir(), Stdout: file,
-			Extra: []string{"--hold"},
+			Text: []byte("#!/bin/sh\n#SBATCH --ntasks=99 --mail-type=NONE\necho $SLURM_NTASKS\nsleep 100\n"),
+			Dir:  t.TempDir(), Stdout: file, Extra: []string{"--hold"},
 		},
 		Name: external.Name(key), Comment: external.Comment("a", key, "bob"), Width: 2, Limit: 61 * batch.Second,
 	}
@@ -52,7 +52,8 @@ func TestSubmitHoldReleaseAndCancelAJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := entry(t, c, job)
-	if k, ok := external.Identify("a", r.name, r.comment); !ok || k != key || r.limit != 2*batch.Minute || r.state != "PENDING" || r.processors != 2 {
+	k, ok := external.Identify("a", r.name, r.comment)
+	if !ok || k != key || r.limit != 2*batch.Minute || r.state != "PENDING" || r.processors != 2 {
 		t.Errorf("%+v", r)
 	}
 	if err := c.Control(t.Context(), external.Release, []string{job}); err != nil {
@@ -104,7 +105,8 @@ func TestSubmitRefusesJobsThatCannotRun(t *testing.T) {
 		"bad option":   {width: 1, options: []string{"--no-such-option"}},
 	} {
 		sub := external.Submission{
-			Script: external.Script{Text: []byte("#!/bin/sh\n"), Extra: bad.options}, Name: "x", Width: bad.width, Limit: batch.Minute,
+			Script: external.Script{Text: []byte("#!/bin/sh\n"), Extra: bad.options},
+			Name:   "x", Width: bad.width, Limit: batch.Minute,
 		}
 		_, err := New(Config{Conf: c.cfg.Conf, Partition: bad.partition}).Submit(t.Context(), &sub)
 		var refused *external.RefusedError
@@ -127,7 +129,9 @@ func TestAStoppedControllerIsUnreachable(t *testing.T) {
 	if !isUnreachable(err) || time.Since(began) > 5*time.Second {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
-	if _, err := c.Submit(t.Context(), &external.Submission{Script: external.Script{Text: []byte("#!/bin/sh\n")}, Name: "x", Width: 1, Limit: batch.Minute}); !isUnreachable(err) {
+	script := external.Script{Text: []byte("#!/bin/sh\n")}
+	_, err = c.Submit(t.Context(), &external.Submission{Script: script, Name: "x", Width: 1, Limit: batch.Minute})
+	if !isUnreachable(err) {
 		t.Errorf("submission: %v", err)
 	}
 	cluster.StartController(t)
@@ -152,7 +156,8 @@ func TestSettingsPartitionsAndNodesOfARealCluster(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	parts, err := c.partitions(t.Context())
-	if err != nil || len(parts) != 2 || parts[0].name != "main" || parts[1].maxTime != 30*batch.Minute || parts[1].processors != 2 {
+	if err != nil || len(parts) != 2 || parts[0].name != "main" || parts[1].maxTime != 30*batch.Minute ||
+		parts[1].processors != 2 {
 		t.Errorf("%+v, %v", parts, err)
 	}
 	for partition, width := range map[string]int32{"debug": 2, "main": 4, "": 4} {
@@ -167,7 +172,9 @@ func TestSettingsPartitionsAndNodesOfARealCluster(t *testing.T) {
 }
 
 func TestDescribeChecksTheClusterAndTheConfiguration(t *testing.T) {
-	cluster := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2, MinJobAge: 2, Lines: []string{"EnforcePartLimits=NO"}})[0]
+	cluster := slurmtest.Start(t, slurmtest.Config{
+		Name: "a", Nodes: 2, MinJobAge: 2, Lines: []string{"EnforcePartLimits=NO"},
+	})[0]
 	cfg := Config{Conf: cluster.Conf(), Interval: external.DefaultInterval}
 	r, err := New(cfg).Describe(t.Context())
 	if err != nil || r.Facts["partition"] != "main" || r.Platform.Width() != 2 || r.Usable != 2 || len(r.Warnings) != 2 {

@@ -21,7 +21,8 @@ func describe(t *testing.T, c *slurmtest.Cluster, account, qos string) (external
 func TestDescribeChecksAccountAndQOS(t *testing.T) {
 	t.Parallel()
 	a, clusters := slurmtest.StartAccounted(t,
-		slurmtest.Config{Name: "strict", Nodes: 1, Lines: []string{"AccountingStorageEnforce=associations,qos"}}, slurmtest.Config{Name: "lax", Nodes: 1})
+		slurmtest.Config{Name: "strict", Nodes: 1, Lines: []string{"AccountingStorageEnforce=associations,qos"}},
+		slurmtest.Config{Name: "lax", Nodes: 1})
 	strict, lax := clusters[0], clusters[1]
 	for _, command := range []string{
 		"add qos quick", "add account physics Description=x Organization=y", "add account chemistry Description=x Organization=y", "add account biology Description=x Organization=y",
@@ -40,7 +41,8 @@ func TestDescribeChecksAccountAndQOS(t *testing.T) {
 		{"", "", nil},
 		{"chemistry", "", nil},
 		{"chemistry", "normal", nil},
-		{"biology", "", []string{`account: "biology", accepted: one of [chemistry physics root], accounts of user root`, "Invalid account"}},
+		{"biology", "", []string{`account: "biology", accepted: one of [chemistry physics root], accounts of user root`,
+			"Invalid account"}},
 		{"nobody", "quick", []string{`account: "nobody", accepted: one of [chemistry physics root]`}},
 		{"physics", "slow", []string{`qos: "slow", accepted: one of [normal quick]`, "Invalid qos"}},
 		{"chemistry", "quick", []string{`qos: "quick", accepted: one of [normal]`}},
@@ -57,7 +59,8 @@ func TestDescribeChecksAccountAndQOS(t *testing.T) {
 	}
 	for account, want := range map[string]string{"physics": "", "nobody": `account: "nobody" is not one of user root`} {
 		r, err := describe(t, lax, account, "")
-		if said := strings.Join(r.Warnings, "\n"); err != nil || (said == "") != (want == "") || !strings.Contains(said, want) {
+		if said := strings.Join(r.Warnings, "\n"); err != nil || (said == "") != (want == "") ||
+			!strings.Contains(said, want) {
 			t.Errorf("where Slurm does not enforce it, %q: %q, %v", account, said, err)
 		}
 	}
@@ -69,11 +72,13 @@ func TestDescribeChecksAccountAndQOS(t *testing.T) {
 	key := s.Submit(1, 1, batch.Minute, "true")
 	s.AwaitPhase(key, batch.PhaseEnded)
 	slurmtest.Until(t, "accounting has it with account and QOS", func() bool {
-		return strings.HasPrefix(strict.Run(t, "sacct", "-nXP", "--name="+external.Name(key), "-o", "Account,QOS,State"), "physics|quick|COMPLETED")
+		return strings.HasPrefix(strict.Run(t, "sacct", "-nXP", "--name="+external.Name(key), "-o", "Account,QOS,State"),
+			"physics|quick|COMPLETED")
 	})
 
 	a.Down()
-	if r, err := describe(t, strict, "physics", "quick"); err != nil || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "accounting does not answer") {
+	if r, err := describe(t, strict, "physics", "quick"); err != nil || len(r.Warnings) != 1 ||
+		!strings.Contains(r.Warnings[0], "accounting does not answer") {
 		t.Errorf("without slurmdbd: %v, %v", r.Warnings, err)
 	}
 	if _, err := describe(t, strict, "nobody", ""); err == nil || strings.Contains(err.Error(), "accepted") {

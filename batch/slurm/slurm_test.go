@@ -112,7 +112,8 @@ func TestASubmissionThatTimesOutIsFoundAndNotRepeated(t *testing.T) {
 	s.Restart(func(c *external.Config) { c.Cluster = New(Config{Conf: s.Conf(), Dir: bin, Timeout: time.Second}) })
 	local := s.SubmitLocal()
 	key := s.Submit(1, 1, batch.Minute, "true")
-	slurmtest.Until(t, "the submission is found", func() bool { return s.Logged("unconfirmed submission found", string(key.Job)) > 0 })
+	slurmtest.Until(t, "the submission is found",
+		func() bool { return s.Logged("unconfirmed submission found", string(key.Job)) > 0 })
 	if n := s.Jobs(); n != 2 {
 		t.Errorf("%d jobs in Slurm", n)
 	}

@@ -65,7 +65,8 @@ func TestNothingOfAClusterOutlivesItsTest(t *testing.T) {
 
 func TestClustersShareOneAccounting(t *testing.T) {
 	began := time.Now()
-	a, clusters := StartAccounted(t, Config{Name: "a", Nodes: 1, MinJobAge: 2}, Config{Name: "b", Nodes: 1}, Config{Name: "c", Nodes: 2})
+	a, clusters := StartAccounted(t, Config{Name: "a", Nodes: 1, MinJobAge: 2}, Config{Name: "b", Nodes: 1},
+		Config{Name: "c", Nodes: 2})
 	t.Logf("three clusters and their accounting are up after %v", time.Since(began))
 	job := clusters[0].Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "exit 3")
 	Until(t, "accounting has its end", func() bool {
@@ -99,7 +100,8 @@ func TestNothingOfAnAccountingOutlivesItsTest(t *testing.T) {
 func TestSbatchChoosesAmongClusters(t *testing.T) {
 	_, clusters := StartAccounted(t, Config{Name: "a", Nodes: 1}, Config{Name: "b", Nodes: 2}, Config{Name: "c", Nodes: 1})
 	submit := func(width string) string {
-		out := clusters[0].Run(t, "sbatch", "--parsable", "-M", "a,b,c", "-o", "/dev/null", "-t", "10", "-n", width, "--wrap", "sleep 600")
+		out := clusters[0].Run(t, "sbatch", "--parsable", "-M", "a,b,c", "-o", "/dev/null", "-t", "10", "-n", width,
+			"--wrap", "sleep 600")
 		_, cluster, _ := strings.Cut(out, ";")
 		return cluster
 	}

@@ -57,12 +57,14 @@ func output(t *testing.T, path string) string {
 
 func TestRunRecordsTheEndOfItsProgram(t *testing.T) {
 	t.Setenv("SLURM_JOB_NODELIST", "n[1-2]")
-	path, spec := attempt(t, Spec{Args: []string{"sh", "-c", `echo "$0 $A $DROVER_NODES"; exit 7`, "a  b'"}, Env: []string{"PATH=/usr/bin:/bin", "A=x y"}, System: System{Nodes: "SLURM_JOB_NODELIST"}})
+	path, spec := attempt(t, Spec{Args: []string{"sh", "-c", `echo "$0 $A $DROVER_NODES"; exit 7`, "a  b'"},
+		Env: []string{"PATH=/usr/bin:/bin", "A=x y"}, System: System{Nodes: "SLURM_JOB_NODELIST"}})
 	if code := Run(path, strings.NewReader(spec), t.Output()); code != 7 {
 		t.Errorf("exit code %d", code)
 	}
 	s := state(t, path)
-	if s.End.Kind != journal.Exited || s.End.Code != 7 || s.Run.Pid != os.Getpid() || s.Claimer.Kind != journal.Supervisor {
+	if s.End.Kind != journal.Exited || s.End.Code != 7 || s.Run.Pid != os.Getpid() ||
+		s.Claimer.Kind != journal.Supervisor {
 		t.Errorf("%+v", s)
 	}
 	if got := output(t, path); got != "a  b' x y n[1-2]\n" {
@@ -109,13 +111,15 @@ func TestASecondStartRunsNothingAndLeavesANotice(t *testing.T) {
 	if err := os.Remove(filepath.Join(filepath.Dir(path), "out")); err != nil {
 		t.Fatal(err)
 	}
-	if code := Run(path, strings.NewReader(spec), &said); code != ExitClaimed || !strings.Contains(said.String(), "already claimed") {
+	if code := Run(path, strings.NewReader(spec), &said); code != ExitClaimed ||
+		!strings.Contains(said.String(), "already claimed") {
 		t.Errorf("exit code %d: %s", code, said.String())
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "out")); !os.IsNotExist(err) {
 		t.Errorf("the program ran again: %v", err)
 	}
-	if left, err := filepath.Glob(notices + ".*"); err != nil || len(left) != 1 || !strings.HasPrefix(left[0], notices+"."+(&Spec{}).startName()) {
+	if left, err := filepath.Glob(notices + ".*"); err != nil || len(left) != 1 ||
+		!strings.HasPrefix(left[0], notices+"."+(&Spec{}).startName()) {
 		t.Errorf("notice of the second start: %v, %v", left, err)
 	}
 }
@@ -123,7 +127,8 @@ func TestASecondStartRunsNothingAndLeavesANotice(t *testing.T) {
 func TestAnAttemptClaimedByTheServerDoesNotRun(t *testing.T) {
 	notices := filepath.Join(t.TempDir(), "notice")
 	path, spec := attempt(t, Spec{Args: []string{"/bin/sh", "-c", "echo run"}, Notices: notices})
-	if won, _, err := journal.Claim(filepath.Dir(path), "2-3", journal.Claimer{Kind: journal.Server}, time.Now()); !won || err != nil {
+	server := journal.Claimer{Kind: journal.Server}
+	if won, _, err := journal.Claim(filepath.Dir(path), "2-3", server, time.Now()); !won || err != nil {
 		t.Fatal(won, err)
 	}
 	if code := Run(path, strings.NewReader(spec), t.Output()); code != ExitClaimed {
@@ -211,7 +216,8 @@ func TestStopEndsAnAttemptAndLeavesANotice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			path, spec := attempt(t, Spec{Args: []string{"sh", "-c", c.program}, Env: []string{"PATH=/usr/bin:/bin"}, Notices: filepath.Join(dir, "a")})
+			path, spec := attempt(t, Spec{Args: []string{"sh", "-c", c.program}, Env: []string{"PATH=/usr/bin:/bin"},
+				Notices: filepath.Join(dir, "a")})
 			if err := Stop(path); err != nil {
 				t.Fatal(err)
 			}
