@@ -168,13 +168,13 @@ func TestListMovesShowsTheBestReportOfAMove(t *testing.T) {
 	a, b := &fakeServer{name: "a"}, &fakeServer{name: "b"}
 	a.life.moves = []*droverv1.Move{aMove("x", 1, "a", "b", 10, moved)}
 	b.life.moves = []*droverv1.Move{aMove("x", 1, "a", "b", 13, pending)}
-	b.life.moves[0].RealisedGain = durationpb.New(time.Minute)
+	b.life.moves[0].RealizedGain = durationpb.New(time.Minute)
 	g := newGrid(t, nil, a.start(t), b.start(t))
 	res, err := g.client.ListMoves(context.Background(), &droverv1.AgentServiceListMovesRequest{})
 	if err != nil || len(res.GetMoves()) != 1 {
 		t.Fatalf("%v, %v", res, err)
 	}
-	if m := res.GetMoves()[0]; m.GetRealisedGain() == nil || m.GetOrderedAt().GetSeconds() != 10 {
+	if m := res.GetMoves()[0]; m.GetRealizedGain() == nil || m.GetOrderedAt().GetSeconds() != 10 {
 		t.Errorf("%v", m)
 	}
 	for _, req := range []*droverv1.AgentServiceListMovesRequest{

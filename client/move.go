@@ -35,10 +35,10 @@ type Move struct {
 	Reason     string      `proto:"reason"` // "by hand", "drain", "reallocation"
 	Agent      string      `proto:"agent"`  // that ordered it
 	AbortedWhy string      `proto:"aborted_why"`
-	// PredictedGain is how much earlier the job was to end, RealisedGain how much
+	// PredictedGain is how much earlier the job was to end, RealizedGain how much
 	// earlier it ended; nil if not known.
 	PredictedGain *time.Duration `proto:"predicted_gain"`
-	RealisedGain  *time.Duration `proto:"realised_gain"`
+	RealizedGain  *time.Duration `proto:"realized_gain"`
 	MinGain       *time.Duration `proto:"min_gain"` // that was asked for; nil for any
 }
 

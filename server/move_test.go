@@ -39,11 +39,11 @@ func TestAJobIsMovedWithItsFilesAndRunsOnce(t *testing.T) {
 	if p := m.GetPredictedGain().AsDuration().Seconds(); p < 30 || p > 101 {
 		t.Errorf("predicted gain %v", p)
 	}
-	if r := m.GetRealisedGain().AsDuration(); r < m.GetPredictedGain().AsDuration() {
-		t.Errorf("realised gain %v of a predicted %v, though it took a moment", r, m.GetPredictedGain().AsDuration())
+	if r := m.GetRealizedGain().AsDuration(); r < m.GetPredictedGain().AsDuration() {
+		t.Errorf("realized gain %v of a predicted %v, though it took a moment", r, m.GetPredictedGain().AsDuration())
 	}
 	list, err := g.target.client.ListMoves(within(t), &droverv1.ServerServiceListMovesRequest{Filter: "state=moved"})
-	if err != nil || len(list.GetMoves()) != 1 || list.GetMoves()[0].GetJobId() != id || list.GetMoves()[0].GetRealisedGain() == nil {
+	if err != nil || len(list.GetMoves()) != 1 || list.GetMoves()[0].GetJobId() != id || list.GetMoves()[0].GetRealizedGain() == nil {
 		t.Errorf("moves of the target: %v, %v", list, err)
 	}
 }

@@ -118,7 +118,7 @@ type MoveReport struct {
 	From     string // the source of the move
 	Ordered  int64  // microseconds since 1970 on the reporting site's clock
 	Settled  bool   // moved or aborted
-	Realised bool   // whether its gain is known
+	Realized bool   // whether its gain is known
 	Index    int32  // the driver's
 }
 
@@ -126,7 +126,7 @@ type MoveReport struct {
 // the end, then that of the source.
 func (t *MoveReport) worth() int {
 	switch {
-	case t.Realised:
+	case t.Realized:
 		return 3
 	case t.Settled:
 		return 2

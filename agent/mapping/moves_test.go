@@ -14,7 +14,7 @@ func TestMergeMovesKeepsTheBestReportOfEachMove(t *testing.T) {
 	reports := []MoveReport{
 		// The target knows the gain, its clock is ahead.
 		{Reporter: "s", From: "s", Job: "a", Epoch: 1, Ordered: 10, Settled: true},
-		{Reporter: "t", From: "s", Job: "a", Epoch: 1, Ordered: 90, Settled: true, Realised: true},
+		{Reporter: "t", From: "s", Job: "a", Epoch: 1, Ordered: 90, Settled: true, Realized: true},
 		// The target does not know that it was aborted.
 		{Reporter: "t", From: "s", Job: "a", Epoch: 2, Ordered: 25},
 		{Reporter: "s", From: "s", Job: "a", Epoch: 2, Ordered: 20, Settled: true},

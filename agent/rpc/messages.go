@@ -289,7 +289,7 @@ func (m Move) Report(site string, index int32) mapping.MoveReport {
 	return mapping.MoveReport{
 		Reporter: site, Job: m.m.GetJobId(), Epoch: m.m.GetEpoch(), From: m.m.GetFrom(), Ordered: rpc.MicrosOf(m.m.GetOrderedAt()),
 		Settled:  m.State() == "moved" || m.State() == "aborted",
-		Realised: m.m.GetRealisedGain() != nil, Index: index,
+		Realized: m.m.GetRealizedGain() != nil, Index: index,
 	}
 }
 

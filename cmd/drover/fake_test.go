@@ -105,7 +105,7 @@ func (f agentFace) ListMoves(_ context.Context, req *droverv1.AgentServiceListMo
 	return &droverv1.AgentServiceListMovesResponse{
 		Moves: []*droverv1.Move{m, {
 			JobId: movingJob, Service: "lu", From: "nancy", To: "lyon", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_MOVED, Reason: "drain",
-			RealisedGain: durationpb.New(-time.Second),
+			RealizedGain: durationpb.New(-time.Second),
 		}},
 		Missing: []*droverv1.Candidate{{Site: "rennes", Missing: &droverv1.Missing{Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT}}},
 	}, nil

@@ -132,7 +132,7 @@ func printMoves(a *app, moves []client.Move) {
 		}
 		t.AppendRow(table.Row{
 			clock(m.Ordered), m.Job, m.Service, m.From, m.To, m.Epoch, m.State, why, m.Agent,
-			gain(m.PredictedGain), gain(m.RealisedGain),
+			gain(m.PredictedGain), gain(m.RealizedGain),
 		})
 	}
 	t.Render()

@@ -62,7 +62,7 @@ func TestMovesListsAllFieldsOfMoves(t *testing.T) {
 	if f.filter != "job="+movingJob+" site=lyon state=pending" {
 		t.Errorf("asked for %q", f.filter)
 	}
-	f.expect(t, cmdline.ExitOK, `"predictedGain": "90s"(.|\n)*"realisedGain": "-1s"(.|\n)*"site": "rennes"`, `^$`, "moves", "--json")
+	f.expect(t, cmdline.ExitOK, `"predictedGain": "90s"(.|\n)*"realizedGain": "-1s"(.|\n)*"site": "rennes"`, `^$`, "moves", "--json")
 }
 
 func TestDrainAndResumePrintTheQueue(t *testing.T) {

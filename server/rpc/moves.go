@@ -156,7 +156,7 @@ func moveOut(id batch.JobID, service string, m *site.Move) *droverv1.Move {
 	if m.MinGain != site.AnyPrice {
 		out.MinGain = gainOut(&m.MinGain)
 	}
-	out.PredictedGain, out.RealisedGain = gainOut(m.Predicted), gainOut(m.Realised)
+	out.PredictedGain, out.RealizedGain = gainOut(m.Predicted), gainOut(m.Realized)
 	return out
 }
 
@@ -170,9 +170,9 @@ func moveIn(m *droverv1.Move) site.Move {
 		gain := gainIn(m.GetPredictedGain())
 		out.Predicted = &gain
 	}
-	if m.GetRealisedGain() != nil {
-		gain := gainIn(m.GetRealisedGain())
-		out.Realised = &gain
+	if m.GetRealizedGain() != nil {
+		gain := gainIn(m.GetRealizedGain())
+		out.Realized = &gain
 	}
 	out.Ordered, out.Settled = timeIn(m.GetOrderedAt()), timeIn(m.GetSettledAt())
 	return out

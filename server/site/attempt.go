@@ -122,7 +122,7 @@ func (s *Site) end(now batch.Time, j *Job, e Event, outcome batch.Outcome, outpu
 		r.Outcome, r.Outputs = outcome, outputs
 		j.Ended = now
 		if e == OnDone { // what failed has gained nothing
-			s.realise(now, j)
+			s.realize(now, j)
 		}
 	})
 }

@@ -157,8 +157,8 @@ func (s *Site) drop(j *Job) {
 	s.watch(j.ID)
 }
 
-// realise notes what the last move has brought, when the job is done.
-func (s *Site) realise(now batch.Time, j *Job) {
+// realize notes what the last move has brought, when the job is done.
+func (s *Site) realize(now batch.Time, j *Job) {
 	if j.Transit == nil || j.Transit.Expected == 0 || j.Under == 0 {
 		return
 	}
@@ -167,7 +167,7 @@ func (s *Site) realise(now batch.Time, j *Job) {
 	t.Moves = slices.Clone(t.Moves)
 	for i := len(t.Moves) - 1; i >= 0; i-- { // those after it were tried from here
 		if m := &t.Moves[i]; m.State == MoveCommitted && m.To == s.config.Name {
-			m.Realised = &gain
+			m.Realized = &gain
 			return
 		}
 	}

@@ -273,11 +273,11 @@ func TestWhatAMoveHasBroughtIsNoted(t *testing.T) {
 			}
 			_, _ = s.Ended(9, batch.Key{Job: "a", Epoch: 3, Attempt: 1}, batch.Outcome{End: tt.end}, nil)
 			j := job(t, s, "a")
-			got := j.Moves()[0].Realised
+			got := j.Moves()[0].Realized
 			if (got != nil) != tt.want || tt.want && *got != seconds(100)+5-9 {
 				t.Errorf("%+v", j.Moves())
 			}
-			if tt.tried && j.Moves()[1].Realised != nil {
+			if tt.tried && j.Moves()[1].Realized != nil {
 				t.Error("a move that came to nothing has brought something")
 			}
 		})

@@ -58,7 +58,7 @@ func TestARecordWithEverythingInItComesBack(t *testing.T) {
 			Assigned: []Verdict{{First: 2, Epoch: 3, Committed: true}, {First: 6, Epoch: 6}},
 			Moves: []Move{{
 				From: "s", To: "t", Epoch: 6, State: MoveAborted, Ordered: 1, Settled: 2, Reason: "r", Agent: "g", Why: "w", MinGain: 3,
-				Predicted: &gain, Realised: &gain,
+				Predicted: &gain, Realized: &gain,
 			}},
 		},
 		Revision: 12, Fingerprint: fingerprint{1, 2, 3},

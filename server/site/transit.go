@@ -79,9 +79,9 @@ type Move struct {
 	Agent   string         `json:"agent,omitempty"`
 	Why     string         `json:"why,omitempty"` // it was aborted; or an operator's word
 	MinGain batch.Duration `json:"min_gain,omitempty"`
-	// Predicted and Realised are nil where nobody can say.
+	// Predicted and Realized are nil where nobody can say.
 	Predicted *batch.Duration `json:"predicted,omitempty"`
-	Realised  *batch.Duration `json:"realised,omitempty"`
+	Realized  *batch.Duration `json:"realized,omitempty"`
 }
 
 // mostMoves bounds the history that a job carries along; the oldest go.

@@ -110,7 +110,7 @@ type Move struct {
 	PredictedGain *durationpb.Duration `protobuf:"bytes,12,opt,name=predicted_gain,json=predictedGain,proto3" json:"predicted_gain,omitempty"`
 	// Gain in completion time over the estimate of the site that it left; unset until the job
 	// has ended, and if it moved again.
-	RealisedGain *durationpb.Duration `protobuf:"bytes,13,opt,name=realised_gain,json=realisedGain,proto3" json:"realised_gain,omitempty"`
+	RealizedGain *durationpb.Duration `protobuf:"bytes,13,opt,name=realized_gain,json=realizedGain,proto3" json:"realized_gain,omitempty"`
 	// The minimum gain of the order.
 	MinGain       *durationpb.Duration `protobuf:"bytes,14,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -231,9 +231,9 @@ func (x *Move) GetPredictedGain() *durationpb.Duration {
 	return nil
 }
 
-func (x *Move) GetRealisedGain() *durationpb.Duration {
+func (x *Move) GetRealizedGain() *durationpb.Duration {
 	if x != nil {
-		return x.RealisedGain
+		return x.RealizedGain
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ const file_drover_v1_move_proto_rawDesc = "" +
 	"\vaborted_why\x18\v \x01(\tR\n" +
 	"abortedWhy\x12@\n" +
 	"\x0epredicted_gain\x18\f \x01(\v2\x19.google.protobuf.DurationR\rpredictedGain\x12>\n" +
-	"\rrealised_gain\x18\r \x01(\v2\x19.google.protobuf.DurationR\frealisedGain\x124\n" +
+	"\rrealized_gain\x18\r \x01(\v2\x19.google.protobuf.DurationR\frealizedGain\x124\n" +
 	"\bmin_gain\x18\x0e \x01(\v2\x19.google.protobuf.DurationR\aminGain*m\n" +
 	"\tMoveState\x12\x1a\n" +
 	"\x16MOVE_STATE_UNSPECIFIED\x10\x00\x12\x16\n" +
@@ -300,7 +300,7 @@ var file_drover_v1_move_proto_depIdxs = []int32{
 	2, // 1: drover.v1.Move.ordered_at:type_name -> google.protobuf.Timestamp
 	2, // 2: drover.v1.Move.settled_at:type_name -> google.protobuf.Timestamp
 	3, // 3: drover.v1.Move.predicted_gain:type_name -> google.protobuf.Duration
-	3, // 4: drover.v1.Move.realised_gain:type_name -> google.protobuf.Duration
+	3, // 4: drover.v1.Move.realized_gain:type_name -> google.protobuf.Duration
 	3, // 5: drover.v1.Move.min_gain:type_name -> google.protobuf.Duration
 	6, // [6:6] is the sub-list for method output_type
 	6, // [6:6] is the sub-list for method input_type
