@@ -202,7 +202,8 @@ func startPlain(ctx context.Context, dir string) (*plainServer, error) {
 	}
 	p := &plainServer{ctx: ctx, url: "http://" + l.Addr().String() + "/", name: filepath.Join(dir, "plain")}
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter,
-		r *http.Request) {
+		r *http.Request,
+	) {
 		if r.Method == http.MethodGet {
 			http.ServeFile(w, r, p.name)
 			return

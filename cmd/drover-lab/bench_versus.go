@@ -288,7 +288,8 @@ const versusSettles = 2 * time.Minute
 // byDrover plays a workload through a client, an agent and a server in front of each
 // cluster.
 func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *bench.Slurm,
-	jobs []bench.Job) (_ []bench.Run, err error) {
+	jobs []bench.Job,
+) (_ []bench.Run, err error) {
 	g := &labGrid{dir: dir}
 	defer g.stop()
 	if err := c.startGrid(ctx, g, s); err != nil {

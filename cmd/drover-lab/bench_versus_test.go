@@ -45,8 +45,10 @@ func TestBenchVersusSlurmRunsEachJobOnceOnBothSides(t *testing.T) {
 	if one.Jobs == 0 || one.Local == 0 {
 		t.Errorf("%d jobs of the grid, %d of local users", one.Jobs, one.Local)
 	}
-	for _, s := range []spreadView{v.Ratios.ResponseMean, v.Ratios.ResponseP95, v.Ratios.SlowdownMean,
-		v.Ratios.SlowdownP95} {
+	for _, s := range []spreadView{
+		v.Ratios.ResponseMean, v.Ratios.ResponseP95, v.Ratios.SlowdownMean,
+		v.Ratios.SlowdownP95,
+	} {
 		if s.GeometricMean <= 0 || s.Min > s.Max {
 			t.Errorf("a ratio of %+v", s)
 		}

@@ -151,8 +151,10 @@ func (v *versusView) conclude(all *versusRuns) {
 	}
 	e := bench.EstimatesOf(all.drover)
 	row := func(by, of, side string, e bench.Errors) {
-		v.Estimates = append(v.Estimates, versusEstimateView{By: by, Of: of, Side: side, Jobs: e.Jobs, Bias: e.Bias,
-			P50: e.P50, P90: e.P90})
+		v.Estimates = append(v.Estimates, versusEstimateView{
+			By: by, Of: of, Side: side, Jobs: e.Jobs, Bias: e.Bias,
+			P50: e.P50, P90: e.P90,
+		})
 	}
 	row("drover", "start", "drover", e.DroverStart)
 	row("test-only", "start", "drover", e.TestStart)
@@ -189,8 +191,10 @@ func printVersusTurn(w io.Writer, t *versusTurnView) {
 }
 
 func printPair(w io.Writer, p *versusPairView) {
-	columns := []string{"response", "p95", "slowdown", "p95 ", "wait", "local response", "utilization", "makespan",
-		"moves"}
+	columns := []string{
+		"response", "p95", "slowdown", "p95 ", "wait", "local response", "utilization", "makespan",
+		"moves",
+	}
 	header := table.Row{""}
 	for _, c := range columns {
 		header = append(header, c)
@@ -235,8 +239,10 @@ func printVersus(w io.Writer, v *versusView) {
 		{"mean slowdown", v.Ratios.SlowdownMean},
 		{"p95 slowdown", v.Ratios.SlowdownP95},
 	} {
-		t.AppendRow(table.Row{row.name, fmt.Sprintf("%.2f", row.s.GeometricMean), fmt.Sprintf("%.2f", row.s.Min),
-			fmt.Sprintf("%.2f", row.s.Max)})
+		t.AppendRow(table.Row{
+			row.name, fmt.Sprintf("%.2f", row.s.GeometricMean), fmt.Sprintf("%.2f", row.s.Min),
+			fmt.Sprintf("%.2f", row.s.Max),
+		})
 	}
 	t.Render()
 	_, _ = fmt.Fprintln(w, "\nestimates made at submission, of the grid's jobs that have not moved: what happened minus "+
@@ -245,8 +251,10 @@ func printVersus(w io.Writer, v *versusView) {
 		"p90")
 	for _, e := range v.Estimates {
 		seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-		t.AppendRow(table.Row{e.Of, e.By, e.Side, e.Jobs, signed(seconds(e.Bias)), cmdline.Span(seconds(e.P50)),
-			cmdline.Span(seconds(e.P90))})
+		t.AppendRow(table.Row{
+			e.Of, e.By, e.Side, e.Jobs, signed(seconds(e.Bias)), cmdline.Span(seconds(e.P50)),
+			cmdline.Span(seconds(e.P90)),
+		})
 	}
 	t.Render()
 }

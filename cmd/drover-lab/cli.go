@@ -63,8 +63,10 @@ func run(p *cmdline.Process) (code int) {
 		return report(p, false, failed)
 	}
 	if err != nil {
-		return report(p, flags.JSON, &cmdline.UsageError{Message: err.Error(),
-			Hint: "drover-lab --help, or --help after a command"})
+		return report(p, flags.JSON, &cmdline.UsageError{
+			Message: err.Error(),
+			Hint:    "drover-lab --help, or --help after a command",
+		})
 	}
 	ctx, stop := p.Signals(context.Background())
 	defer stop()

@@ -42,8 +42,10 @@ func (f *droverFlag) program() (string, error) {
 	}
 	path, err := exec.LookPath("drover")
 	if err != nil {
-		return "", &cmdline.UsageError{Message: fmt.Sprintf("drover is needed: %v", err),
-			Hint: "go build ./cmd/drover, then --drover PATH"}
+		return "", &cmdline.UsageError{
+			Message: fmt.Sprintf("drover is needed: %v", err),
+			Hint:    "go build ./cmd/drover, then --drover PATH",
+		}
 	}
 	return path, nil
 }

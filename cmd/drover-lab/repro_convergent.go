@@ -88,7 +88,8 @@ func (c *reproConvergentCmd) plan() (*farm.Plan, error) {
 // rows returns the plan's rows, and what they took; those that the folder lacks are run.
 // What is done stays there, whatever ends the rest.
 func (c *reproConvergentCmd) rows(a *app, plan *farm.Plan, workers int) (rows []farm.Row, costs []farm.Cost,
-	err error) {
+	err error,
+) {
 	folder, err := farm.OpenFolder(c.Results, cmdline.BuiltFrom())
 	if err != nil {
 		return nil, nil, err
@@ -118,8 +119,10 @@ func (c *reproConvergentCmd) rows(a *app, plan *farm.Plan, workers int) (rows []
 
 // print prints a line for each case, as the mean of its seeds.
 func (c *reproConvergentCmd) print(a *app, rows []farm.Row, costs []farm.Cost) error {
-	columns := []string{"machines", "jobs", "inter-arrival", "runs", "late %", "hopeless %", "slowdown", "machines %",
-		"licenses %", "preemptions", "ms a plan", "median"}
+	columns := []string{
+		"machines", "jobs", "inter-arrival", "runs", "late %", "hopeless %", "slowdown", "machines %",
+		"licenses %", "preemptions", "ms a plan", "median",
+	}
 	t := cmdline.NewTable(a.Stdout, append(table.Row{"set", "algorithm"}, row(columns...)...), columns...)
 	for i := 0; i < len(rows); {
 		n := alike(rows[i:])

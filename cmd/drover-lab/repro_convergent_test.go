@@ -13,8 +13,10 @@ import (
 
 // fewRuns is short.
 func fewRuns(out string, more ...string) []string {
-	return append([]string{"repro", "convergent", "--quick", "--sets", "loads,knapsack", "--algorithms", "CS_ip,EDF",
-		"--arrivals", "8,16", "--out", out}, more...)
+	return append([]string{
+		"repro", "convergent", "--quick", "--sets", "loads,knapsack", "--algorithms", "CS_ip,EDF",
+		"--arrivals", "8,16", "--out", out,
+	}, more...)
 }
 
 func farmRows(t *testing.T, dir string) []byte {
@@ -70,8 +72,13 @@ func TestReproConvergentGoesOnWhereItWasCut(t *testing.T) {
 }
 
 func TestReproConvergentRefusesWhatIsNone(t *testing.T) {
-	for _, flags := range [][]string{{"--sets", "all"}, {"--algorithms", "SJF"}, {"--algorithms", "CS_ip k=2"},
-		{"--arrivals", "0"}, {"--seeds", "0"}} {
+	for _, flags := range [][]string{
+		{"--sets", "all"},
+		{"--algorithms", "SJF"},
+		{"--algorithms", "CS_ip k=2"},
+		{"--arrivals", "0"},
+		{"--seeds", "0"},
+	} {
 		dir := t.TempDir()
 		code, _, stderr := runLab(t, append([]string{"repro", "convergent", "--out", dir}, flags...)...)
 		if code != cmdline.ExitUsage || !strings.Contains(stderr, "accepted") {

@@ -209,8 +209,10 @@ func (s *dfrsSum) deviation() float64 {
 
 // print prints a line for each set, algorithm and period.
 func (c *reproDFRSCmd) print(a *app, rows []fractional.Row) error {
-	columns := []string{"period", "runs", "degradation", "std.", "max", "underutilization", "preemptions/h",
-		"migrations/h", "GB/s", "GB/s"}
+	columns := []string{
+		"period", "runs", "degradation", "std.", "max", "underutilization", "preemptions/h",
+		"migrations/h", "GB/s", "GB/s",
+	}
 	t := cmdline.NewTable(a.Stdout, append(table.Row{"set", "algorithm"}, row(columns...)...), columns...)
 	for _, s := range dfrsSums(rows) {
 		n := float64(s.n)

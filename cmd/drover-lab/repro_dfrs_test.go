@@ -17,8 +17,10 @@ import (
 
 // twoAlgorithms is short, and of workloads that need no log.
 func twoAlgorithms(out string, more ...string) []string {
-	return append([]string{"repro", "dfrs", "--sets", "unscaled,scaled", "--quick", "--algorithms",
-		"EASY,GreedyPM */per/opt=min/minvt=600", "--out", out}, more...)
+	return append([]string{
+		"repro", "dfrs", "--sets", "unscaled,scaled", "--quick", "--algorithms",
+		"EASY,GreedyPM */per/opt=min/minvt=600", "--out", out,
+	}, more...)
 }
 
 func rowsOf(t *testing.T, dir string) []byte {

@@ -34,8 +34,10 @@ func (c *reproDynPCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	r := &dynpRunner{app: a, workers: workers, workloads: map[string]*sim.Workload{},
-		figures: map[dynp.Run]*dynp.Figures{}}
+	r := &dynpRunner{
+		app: a, workers: workers, workloads: map[string]*sim.Workload{},
+		figures: map[dynp.Run]*dynp.Figures{},
+	}
 	if err := r.read(); err != nil {
 		return err
 	}
@@ -120,8 +122,10 @@ func (r *dynpRunner) run(runs []dynp.Run) error {
 
 // settingsOf returns a run's settings as --set has them.
 func settingsOf(k dynp.Run) batch.Settings {
-	s := batch.Settings{"policies": k.Policies, "decider": k.Decider, "metric": k.Metric, "equal": k.Equal,
-		"tuning": "full", "list": "own"}
+	s := batch.Settings{
+		"policies": k.Policies, "decider": k.Decider, "metric": k.Metric, "equal": k.Equal,
+		"tuning": "full", "list": "own",
+	}
 	if k.Half {
 		s["tuning"] = "half"
 	}

@@ -17,7 +17,8 @@ import (
 // madeUpResults writes results of a campaign that was never run: under MCT the
 // response time is 0.8 of that without reallocation, under others 0.9.
 func madeUpResults(t *testing.T, dir string, load func() (*campaign.Campaign, error),
-	leave func(*campaign.Experiment) bool) {
+	leave func(*campaign.Experiment) bool,
+) {
 	t.Helper()
 	c, err := load()
 	if err != nil {
@@ -68,8 +69,10 @@ func TestReproReportsOfResultsThatAreThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"before\n<!--", "\n560 of the plan's 560 experiments.", "](figures/r/figure-13.svg)",
-		"\n## Claims\n", "\n### Figure 6", "-->\nafter\n"} {
+	for _, want := range []string{
+		"before\n<!--", "\n560 of the plan's 560 experiments.", "](figures/r/figure-13.svg)",
+		"\n## Claims\n", "\n### Figure 6", "-->\nafter\n",
+	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in the page:\n%s", want, text)
 		}
@@ -163,8 +166,11 @@ func TestReproSaysWhatIsWrong(t *testing.T) {
 		{[]string{"--results", broken}, cmdline.ExitRefused, `results.csv, line 1: "a,b", accepted: a head line with scenario, `},
 		{[]string{"--results", results, "--jobs", "2000"}, cmdline.ExitUsage, "--jobs: 2000, accepted: 1..1024"},
 		{[]string{"--results", results, "--doc", filepath.Join(dir, "none.md")}, cmdline.ExitNotFound, "--doc: "},
-		{[]string{"--results", results, "--doc", filepath.Join(results, campaign.ResultsName)}, cmdline.ExitFailure,
-			"the page has no place for the report"},
+		{
+			[]string{"--results", results, "--doc", filepath.Join(results, campaign.ResultsName)},
+			cmdline.ExitFailure,
+			"the page has no place for the report",
+		},
 	} {
 		args := append([]string{"reallocation", "--out", filepath.Join(dir, "out")}, tc.args...)
 		if code, _, stderr := runLab(t, append([]string{"repro"}, args...)...); code != tc.code ||

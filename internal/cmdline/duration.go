@@ -12,17 +12,17 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// durationForms are the ways to write a duration.
+// DurationForms are the ways to write a duration.
 const DurationForms = "a duration as 90s, 1h30m, HH:MM:SS or D-HH:MM:SS"
 
-// errDuration is what a text that is no duration ends with.
+// ErrDuration is the end of the error about a text that is not a duration.
 var ErrDuration = errors.New("accepted: " + DurationForms)
 
-// parseDuration reads a duration in Go's form (90s, 1h30m) or in that of batch systems
-// (HH:MM:SS, D-HH:MM:SS). Whether it fits its place is for the caller to say.
+// ParseDuration reads a duration in Go's form (90s, 1h30m) or in that of batch systems
+// (HH:MM:SS, D-HH:MM:SS). The caller checks the range.
 //
-// Slurm's MM:SS and bare minutes are refused: elsewhere a bare number is seconds, and
-// 10:00 is a time of day.
+// It refuses Slurm's MM:SS and bare minutes: elsewhere a bare number is seconds, and 10:00
+// is a time of day.
 func ParseDuration(text string) (time.Duration, error) {
 	if !strings.Contains(text, ":") {
 		d, err := time.ParseDuration(text)
@@ -38,8 +38,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseClock reads HH:MM:SS and D-HH:MM:SS. Without days there may be any number of
-// hours.
+// ParseClock reads HH:MM:SS and D-HH:MM:SS. Without days the number of hours is
+// not limited.
 func ParseClock(text string) (time.Duration, bool) {
 	const longest = math.MaxInt64 / int64(time.Second)
 	days, rest, hasDays := strings.Cut(text, "-")
@@ -53,7 +53,7 @@ func ParseClock(text string) (time.Duration, bool) {
 	var total int64
 	for _, p := range []struct {
 		digits      string
-		below, unit int64 // below 0: no bound but that of the whole
+		below, unit int64 // below 0: only the whole is bounded
 	}{{days, 0, 86400}, {parts[0], 24, 3600}, {parts[1], 60, 60}, {parts[2], 60, 1}} {
 		n, err := strconv.ParseUint(p.digits, 10, 40)
 		bounded := p.below > 0 && (p.unit != 3600 || hasDays)
@@ -67,7 +67,7 @@ func ParseClock(text string) (time.Duration, bool) {
 	return time.Duration(total) * time.Second, true
 }
 
-// durations has all flags that are durations read by parseDuration.
+// Durations returns an option: ParseDuration reads all flags that are durations.
 func Durations() kong.Option {
 	return kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
 		token := ctx.Scan.Pop()

@@ -157,8 +157,10 @@ func EstimatesOf(runs []Run) Estimates {
 		end = append(end, r.Ended.Sub(r.Expected).Seconds())
 		testEnd = append(testEnd, r.Ended.Sub(r.Test.Add(r.Job.Walltime)).Seconds())
 	}
-	return Estimates{DroverStart: errorsOf(start), TestStart: errorsOf(test), DroverEnd: errorsOf(end),
-		TestEnd: errorsOf(testEnd)}
+	return Estimates{
+		DroverStart: errorsOf(start), TestStart: errorsOf(test), DroverEnd: errorsOf(end),
+		TestEnd: errorsOf(testEnd),
+	}
 }
 
 // TestErrors are those of sbatch --test-only alone, of the starts of all the grid's

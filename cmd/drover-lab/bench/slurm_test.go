@@ -18,8 +18,10 @@ func TestWhatSbatchSaysOfAStartIsRead(t *testing.T) {
 		out  string
 		want string
 	}{
-		{"sbatch: Job 3 to start at 2026-11-22T03:20:01 using 4 processors on nodes an[1-2] in partition main\n",
-			"2026-11-22T03:20:01"},
+		{
+			"sbatch: Job 3 to start at 2026-11-22T03:20:01 using 4 processors on nodes an[1-2] in partition main\n",
+			"2026-11-22T03:20:01",
+		},
 		{"sbatch: a plugin's word\nsbatch: Job 17 to start at 2026-11-22T03:20:01 using 1 processors on nodes b in " +
 			"partition " +
 			"main\n", "2026-11-22T03:20:01"},
@@ -170,13 +172,17 @@ func awaitConsidered(t *testing.T, c *slurmd.Cluster) {
 // ties. Nothing starts or ends between the two questions about a job.
 func TestWillRunAndClustersChooseTheSame(t *testing.T) {
 	s := startSlurm(
-		t, true, slurmd.Config{Name: "a", Nodes: 1, CPUs: 2}, slurmd.Config{Name: "b", Nodes: 1,
-			CPUs: 8}, slurmd.Config{Name: "c", Nodes: 2, CPUs: 2},
+		t, true, slurmd.Config{Name: "a", Nodes: 1, CPUs: 2}, slurmd.Config{
+			Name: "b", Nodes: 1,
+			CPUs: 8,
+		}, slurmd.Config{Name: "c", Nodes: 2, CPUs: 2},
 	)
 	chosen := make(map[int]int)
 	for i, width := range []int{1, 3, 2, 4, 1, 2, 5, 3, 1} {
-		r := Run{Job: Job{ID: fmt.Sprintf("j%d", i), Width: width, Runtime: time.Hour,
-			Walltime: time.Duration(60+10*i) * time.Minute, Cluster: Anywhere}}
+		r := Run{Job: Job{
+			ID: fmt.Sprintf("j%d", i), Width: width, Runtime: time.Hour,
+			Walltime: time.Duration(60+10*i) * time.Minute, Cluster: Anywhere,
+		}}
 		starts, err := s.Ask(t.Context(), &r.Job)
 		if err != nil {
 			t.Fatal(err)

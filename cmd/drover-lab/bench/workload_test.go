@@ -9,8 +9,10 @@ import (
 )
 
 func TestAWorkloadIsAFunctionOfItsSeed(t *testing.T) {
-	w := Workload{Seed: 7, Clusters: []int{64, 96, 160}, Window: 10 * time.Minute, Load: 1.2, Local: 0.25,
-		Shortest: time.Minute, Longest: 10 * time.Minute}
+	w := Workload{
+		Seed: 7, Clusters: []int{64, 96, 160}, Window: 10 * time.Minute, Load: 1.2, Local: 0.25,
+		Shortest: time.Minute, Longest: 10 * time.Minute,
+	}
 	a, b := w.Generate(), w.Generate()
 	if diff := cmp.Diff(a, b); diff != "" {
 		t.Error(diff)

@@ -14,8 +14,10 @@ const growthTable = "sites,jobs,heuristic,window,seconds\n" +
 
 func growth() *Growth {
 	return &Growth{
-		Title: "Time of a round", X: "jobs", Y: "seconds", By: []string{"heuristic",
-			"window"}, Where: map[string]string{"sites": "100"},
+		Title: "Time of a round", X: "jobs", Y: "seconds", By: []string{
+			"heuristic",
+			"window",
+		}, Where: map[string]string{"sites": "100"},
 	}
 }
 

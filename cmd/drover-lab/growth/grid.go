@@ -58,8 +58,10 @@ func NewGrid(sites, jobs int, seed uint64) (*Grid, error) {
 		if random.IntN(4) > 0 {
 			s -= s % 3
 		}
-		shape := batch.Shape{Width: 1 + random.Int32N(widest),
-			Walltime: batch.Duration(60+random.Int64N(36_000)) * batch.Second}
+		shape := batch.Shape{
+			Width:    1 + random.Int32N(widest),
+			Walltime: batch.Duration(60+random.Int64N(36_000)) * batch.Second,
+		}
 		g.jobs[j].shape[0] = shape
 		g.put(j, s)
 	}

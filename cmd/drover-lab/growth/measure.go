@@ -52,7 +52,8 @@ func (c *Case) Validate() error {
 // tells how long things take. It is false if the round was broken off: it took longer
 // than a limit.
 func Measure(ctx context.Context, c Case, clock func() time.Duration, limit time.Duration) (row Row, ok bool,
-	err error) {
+	err error,
+) {
 	g, err := NewGrid(c.Sites, c.Jobs, c.Seed)
 	if err != nil {
 		return Row{}, false, err

@@ -61,10 +61,14 @@ func TestATableHasAFieldForEachColumn(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := growth.Row{
-		Case: growth.Case{Sites: 3, Jobs: 10, Algorithm: reallocation.AllCancellation, Heuristic: reallocation.Sufferage,
-			Window: reallocation.All, Alike: true},
-		Record: reallocation.Record{Asks: 1, Questions: 2, Estimates: 3,
-			Moves: 4}, Total: 1500 * time.Millisecond, Own: time.Second, Heap: 5,
+		Case: growth.Case{
+			Sites: 3, Jobs: 10, Algorithm: reallocation.AllCancellation, Heuristic: reallocation.Sufferage,
+			Window: reallocation.All, Alike: true,
+		},
+		Record: reallocation.Record{
+			Asks: 1, Questions: 2, Estimates: 3,
+			Moves: 4,
+		}, Total: 1500 * time.Millisecond, Own: time.Second, Heap: 5,
 	}
 	if err := table.Write(&row); err != nil {
 		t.Fatal(err)
@@ -77,8 +81,12 @@ func TestATableHasAFieldForEachColumn(t *testing.T) {
 }
 
 func TestACaseBeyondTheLimitsIsRefused(t *testing.T) {
-	for _, c := range []growth.Case{{Sites: 0, Jobs: 1}, {Sites: 1001, Jobs: 1}, {Sites: 1, Jobs: 0},
-		{Sites: 1, Jobs: 1_000_001}} {
+	for _, c := range []growth.Case{
+		{Sites: 0, Jobs: 1},
+		{Sites: 1001, Jobs: 1},
+		{Sites: 1, Jobs: 0},
+		{Sites: 1, Jobs: 1_000_001},
+	} {
 		if c.Validate() == nil {
 			t.Errorf("%+v", c)
 		}

@@ -54,8 +54,10 @@ func halfLogarithmicChart() *Lines {
 }
 
 func TestChartsAreTheSameBytesWheneverTheyAreDrawn(t *testing.T) {
-	for name, c := range map[string]Chart{"boxes": boxPlot(), "lines": lineChart(), "linear": linearChart(),
-		"half": halfLogarithmicChart()} {
+	for name, c := range map[string]Chart{
+		"boxes": boxPlot(), "lines": lineChart(), "linear": linearChart(),
+		"half": halfLogarithmicChart(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := SVG(c)
 			if err != nil {

@@ -79,7 +79,8 @@ func lessLate(some, others []string) func(s *study, arrival int) papers.Finding 
 
 // within each load all of some figures are as they should be.
 func allAre(of []string, m measure, holds func(float64) bool, extreme func([]float64) float64,
-	write func(float64) string) func(s *study, arrival int) papers.Finding {
+	write func(float64) string,
+) func(s *study, arrival int) papers.Finding {
 	return func(s *study, arrival int) papers.Finding {
 		var v []float64
 		for _, a := range of {

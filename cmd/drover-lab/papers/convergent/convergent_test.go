@@ -71,8 +71,10 @@ func farms(change func(*farm.Row, *farm.Cost)) (rows []farm.Row, costs []farm.Co
 			near := 0.9 + float64(c.Ratio.Low)/1000
 			r.Knapsacks = &farm.Comparison{
 				Calls: 10 * c.Seed, Proven: 4, Value: near + 0.045, Worst: 0.9, Bound: 0.99,
-				Exact: farm.Usage{Smallest: 0.5 + float64(c.Seed)/100, Mean: 0.9, Best: 1}, Greedy: farm.Usage{Smallest: 0.4,
-					Mean: 0.9 * (near + 0.03), Best: 0.99},
+				Exact: farm.Usage{Smallest: 0.5 + float64(c.Seed)/100, Mean: 0.9, Best: 1}, Greedy: farm.Usage{
+					Smallest: 0.4,
+					Mean:     0.9 * (near + 0.03), Best: 0.99,
+				},
 			}
 			k.Greedy, k.Exact = 0.0002*float64(c.Seed), 0.01*float64(c.Seed)
 		case farm.Growth:
@@ -172,8 +174,10 @@ func TestClaimsAboutConvergentSchedulingHoldAndDiffer(t *testing.T) {
 		"fewer-late-strong":       {at("EDF anew=true", 4, late(-105))},
 		"fewer-late-resident":     {at("CS_ninp"+withPreset, 4, late(100))},
 		"late-incremental-preset": {at("CS_nip"+withPreset, 4, late(21))},
-		"knapsack-value": {ratio40(func(r *farm.Row, _ *farm.Cost) { r.Knapsacks.Value = 0.5 }),
-			ratio40(func(_ *farm.Row, k *farm.Cost) { k.Greedy *= 10 })},
+		"knapsack-value": {
+			ratio40(func(r *farm.Row, _ *farm.Cost) { r.Knapsacks.Value = 0.5 }),
+			ratio40(func(_ *farm.Row, k *farm.Cost) { k.Greedy *= 10 }),
+		},
 		"plan-150":  {grown("CS_ip", 150, 1500, 0.0051)},
 		"plan-1000": {grown("CS_ip", 1000, 10_000, 0.251)},
 	}
@@ -196,8 +200,10 @@ func TestThePapersOwnTable1HoldsWhatItSays(t *testing.T) {
 		k := key{set: farm.Knapsacks, algorithm: "CS_ip", ratio: p.ratio, reading: farm.Percent}
 		s.cells[k] = &farmCell{
 			rows: []*farm.Row{{Knapsacks: &farm.Comparison{
-				Calls: 1, Exact: farm.Usage{Smallest: p.exact.smallest, Mean: p.exact.mean,
-					Best: p.exact.best}, Greedy: farm.Usage{Smallest: p.greedy.smallest, Mean: p.greedy.mean, Best: p.greedy.best},
+				Calls: 1, Exact: farm.Usage{
+					Smallest: p.exact.smallest, Mean: p.exact.mean,
+					Best: p.exact.best,
+				}, Greedy: farm.Usage{Smallest: p.greedy.smallest, Mean: p.greedy.mean, Best: p.greedy.best},
 			}}},
 			costs: []*farm.Cost{{Exact: p.exact.time / 1000, Greedy: p.greedy.time / 1000}},
 		}

@@ -45,16 +45,20 @@ func (r *Report) loadFigures() {
 			for _, more := range []struct {
 				file, title string
 				of          []string
-			}{{"-meant", ", if two lines of the paper are misprints",
-				slices.Concat(csMeant, peersMeant, []string{"EDF order=latest"})}, {"-beyond", ", beyond the paper", presetLines}} {
+			}{{
+				"-meant", ", if two lines of the paper are misprints",
+				slices.Concat(csMeant, peersMeant, []string{"EDF order=latest"}),
+			}, {"-beyond", ", beyond the paper", presetLines}} {
 				draw(f.file+more.file, f.title+more.title, more.of, s.loadsTable(more.of, s.figureOf(f.m, f.write)))
 			}
 		}
 	}
 	moves := s.loadsTable(everyone(), s.figureOf(preempted,
 		func(v float64) string { return papers.Grouped(fmt.Sprintf("%.0f", v)) }))
-	r.add(&papers.Section{Title: "How often a job has to leave its machine", File: "preemptions", Table: moves,
-		Says: []string{"Times in a run of 1,500 jobs, mean of the seeds."}})
+	r.add(&papers.Section{
+		Title: "How often a job has to leave its machine", File: "preemptions", Table: moves,
+		Says: []string{"Times in a run of 1,500 jobs, mean of the seeds."},
+	})
 }
 
 // aside is what is to be said of a figure.
@@ -77,7 +81,8 @@ func (s *study) aside(file string) []string {
 
 // alongLoads is a chart over inter-arrival times; nil if there are no rows.
 func (s *study) alongLoads(title, axis string, algorithms []string, log bool,
-	of func(key) (float64, bool)) chart.Chart {
+	of func(key) (float64, bool),
+) chart.Chart {
 	c := &chart.Lines{
 		Title: title, XTitle: "inter-arrival time (units)", YTitle: axis, Linear: !log, LinearX: true,
 		Note: "150 machines, 20 licenses, 1,500 jobs; seeds: " + s.seedsOf(farm.Loads),
@@ -110,8 +115,10 @@ func (r *Report) workloads() {
 			"running", Linear: true,
 		Note: "a line for each inter-arrival time; mean of the seeds: " + s.seedsOf(farm.Loads),
 	}
-	t := &papers.Table{Words: 0, Head: []string{"inter-arrival", "most", "2nd quarter", "last quarter", "last / 2nd",
-		"last submission", "last end"}}
+	t := &papers.Table{Words: 0, Head: []string{
+		"inter-arrival", "most", "2nd quarter", "last quarter", "last / 2nd",
+		"last submission", "last end",
+	}}
 	for _, arrival := range farm.Arrivals {
 		k := atLoads("CS_ip", arrival)
 		w := s.workload(k)
@@ -129,8 +136,10 @@ func (r *Report) workloads() {
 		t.Add(papers.Count(arrival), whole(slices.Max(w)), whole(second), whole(last), papers.Times(last, second),
 			whole(float64(s.submissions(k))*farm.SampleEvery.Seconds()), whole(span))
 	}
-	sec := &papers.Section{Title: c.Title, File: "figure-3", Table: t,
-		Says: []string{"Quarters are of the time in which jobs are submitted: means of the jobs in the system."}}
+	sec := &papers.Section{
+		Title: c.Title, File: "figure-3", Table: t,
+		Says: []string{"Quarters are of the time in which jobs are submitted: means of the jobs in the system."},
+	}
 	if len(c.Lines) > 0 {
 		sec.Chart = c
 	}
@@ -164,8 +173,10 @@ func (r *Report) growthFigure() {
 			"plans after the first",
 		Note: fmt.Sprintf("one job after the other comes to a farm that has the others: %d times", farm.Later),
 	}
-	t := &papers.Table{Words: 1, Head: []string{"algorithm", "machines", "jobs", "plans", "first (ms)", "median (ms)",
-		"longest (ms)", "median / jobs (µs)"}}
+	t := &papers.Table{Words: 1, Head: []string{
+		"algorithm", "machines", "jobs", "plans", "first (ms)", "median (ms)",
+		"longest (ms)", "median / jobs (µs)",
+	}}
 	for _, machines := range []int{150, 1000} {
 		for _, a := range []string{"CS_ip", "CS_nip", "EDF"} {
 			l := chart.Line{Name: fmt.Sprintf("%s, %d machines", a, machines)}
@@ -222,8 +233,10 @@ func (r *Report) open(set, file, title, by string, name func(key) string, says s
 			for _, f := range []struct {
 				m     measure
 				write func(float64) string
-			}{{lateJobs, papers.Tenth}, {undatedSlow, papers.Hundredth}, {preempted,
-				func(v float64) string { return papers.Grouped(fmt.Sprintf("%.0f", v)) }}} {
+			}{{lateJobs, papers.Tenth}, {undatedSlow, papers.Hundredth}, {
+				preempted,
+				func(v float64) string { return papers.Grouped(fmt.Sprintf("%.0f", v)) },
+			}} {
 				for _, arrival := range arrivals {
 					v.arrival = arrival
 					x, ok := s.of(v, f.m)

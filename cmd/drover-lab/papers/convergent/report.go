@@ -124,10 +124,14 @@ func (r *Report) index(files []string) any {
 // tables makes table 1, ours beside the paper's.
 func (r *Report) tables() {
 	s := r.study
-	t := &papers.Table{Words: 2, Head: []string{"license ratio", "", "time (ms)", "paper", "smallest", "paper", "mean",
-		"paper", "best", "paper"}}
-	more := &papers.Table{Words: 1, Head: []string{"license ratio", "seeds", "instants", "proven", "exact / bound",
-		"greedy / exact, value", "the least", "less usage", "paper", "time", "paper"}}
+	t := &papers.Table{Words: 2, Head: []string{
+		"license ratio", "", "time (ms)", "paper", "smallest", "paper", "mean",
+		"paper", "best", "paper",
+	}}
+	more := &papers.Table{Words: 1, Head: []string{
+		"license ratio", "seeds", "instants", "proven", "exact / bound",
+		"greedy / exact, value", "the least", "less usage", "paper", "time", "paper",
+	}}
 	for _, p := range paperTable1 {
 		l, ok := s.knapsacks(p.ratio)
 		if !ok {

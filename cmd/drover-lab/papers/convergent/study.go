@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent/farm"
 )
 
-// farmKey is a case but for its seed.
+// key is a case but for its seed.
 type key struct {
 	set, algorithm string
 	arrival        int
@@ -24,7 +24,7 @@ type farmCell struct {
 	costs []*farm.Cost
 }
 
-// farmStudy is what the rows say.
+// study is what the rows say.
 type study struct {
 	cells map[key]*farmCell
 }
@@ -72,7 +72,7 @@ func newStudy(rows []farm.Row, costs []farm.Cost, quick bool) (*study, error) {
 	return s, nil
 }
 
-// farmMeasure is a figure of a row.
+// measure is a figure of a row.
 type measure func(*farm.Row) float64
 
 var (

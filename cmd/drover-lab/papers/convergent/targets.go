@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent/farm"
 )
 
-// convergentTargets are what Drover was to reach, beside what the paper says.
+// targets are what Drover was to reach, beside what the paper says.
 var targets = []papers.Claim[*study]{
 	{
 		ID: "fewer-late", Of: "late jobs",
@@ -123,8 +123,10 @@ func planUnder(machines, jobs int, most float64) func(*study) papers.Finding {
 		}
 		longest, _ := s.took(k, longestPlan)
 		first, _ := s.took(k, firstPlan)
-		text := []string{fmt.Sprintf("%s ms", papers.Ratio(median)), fmt.Sprintf("at most %s", papers.Ratio(longest)),
-			fmt.Sprintf("the first, of nothing, %s", papers.Ratio(first))}
+		text := []string{
+			fmt.Sprintf("%s ms", papers.Ratio(median)), fmt.Sprintf("at most %s", papers.Ratio(longest)),
+			fmt.Sprintf("the first, of nothing, %s", papers.Ratio(first)),
+		}
 		return papers.Found(median < most, "%s", strings.Join(text, "; "))
 	}
 }

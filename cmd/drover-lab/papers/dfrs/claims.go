@@ -28,8 +28,10 @@ var (
 	purelyGreedy = []string{"Greedy*/opt=min", "GreedyP*/opt=min", "GreedyPM*/opt=min"}
 	greedyPer    = []string{"Greedy/per/opt=min", "GreedyP/per/opt=min", "GreedyPM/per/opt=min"}
 	greedyStar   = []string{"Greedy*/per/opt=min", "GreedyP*/per/opt=min", "GreedyPM*/per/opt=min"}
-	greedyMinvt  = []string{"GreedyP/per/opt=min/minvt=600", "GreedyPM/per/opt=min/minvt=600",
-		"GreedyP*/per/opt=min/minvt=600", recommended}
+	greedyMinvt  = []string{
+		"GreedyP/per/opt=min/minvt=600", "GreedyPM/per/opt=min/minvt=600",
+		"GreedyP*/per/opt=min/minvt=600", recommended,
+	}
 	packers = []string{"MCB8*/opt=min/minvt=600", "MCB8/per/opt=min/minvt=600", "MCB8*/per/opt=min/minvt=600"}
 )
 
@@ -58,8 +60,10 @@ func (s *study) figuresOf(set string, of []string, m measure) ([]stat, bool) {
 }
 
 func averages(all []stat) []float64 { return papers.Each(all, func(s stat) float64 { return s.avg }) }
-func spreads(all []stat) []float64  { return papers.Each(all, func(s stat) float64 { return s.std }) }
-func worsts(all []stat) []float64   { return papers.Each(all, func(s stat) float64 { return s.max }) }
+
+func spreads(all []stat) []float64 { return papers.Each(all, func(s stat) float64 { return s.std }) }
+
+func worsts(all []stat) []float64 { return papers.Each(all, func(s stat) float64 { return s.max }) }
 
 // onSets holds if a check does on each set; it is open if it is on one.
 func onSets(sets []string, check func(s *study, set string) papers.Finding) func(*study) papers.Finding {

@@ -104,7 +104,8 @@ var groupClaims = []papers.Claim[*study]{
 		Test: "mean degradation not lower by more than a tenth in any of the 9 pairs",
 		Check: pairsOf([]string{purelyGreedy[2], greedyPer[2], greedyStar[2]},
 			[]string{purelyGreedy[1], greedyPer[1], greedyStar[1]}, func(a,
-				b float64) bool {
+				b float64,
+			) bool {
 				return a >= b*(1-similarly)
 			}, papers.Every),
 	},

@@ -29,8 +29,10 @@ func figureStudy(change func(k key, c *cell)) *study {
 	for _, set := range allSets {
 		add(set, whole, fractional.EASY, tablePeriod, degradation, 3000)
 		add(set, whole, fractional.EASY, tablePeriod, underused, 0.35)
-		for i, p := range []batch.Duration{tablePeriod, 900 * batch.Second, 1200 * batch.Second, recommendedPeriod,
-			lastPeriod, 2 * lastPeriod} {
+		for i, p := range []batch.Duration{
+			tablePeriod, 900 * batch.Second, 1200 * batch.Second, recommendedPeriod,
+			lastPeriod, 2 * lastPeriod,
+		} {
 			add(set, whole, recommended, p, degradation, 7+float64(i)/2)
 			add(set, whole, recommended, p, underused, []float64{0.5, 0.4, 0.3, 0.2, 0.15, 0.9}[i])
 		}
@@ -59,22 +61,32 @@ func TestClaimsAboutFiguresHoldAndDiffer(t *testing.T) {
 		return at(set, whole, recommended, period, m, v)
 	}
 	for id, changes := range map[string][]func(key, *cell){
-		"low-load": {at(fractional.Scaled, 1, "GreedyPM*/opt=min", 0, degradation, 99),
-			at(fractional.Scaled, 6, "GreedyPM*/opt=min", 0, degradation, 19)},
+		"low-load": {
+			at(fractional.Scaled, 1, "GreedyPM*/opt=min", 0, degradation, 99),
+			at(fractional.Scaled, 6, "GreedyPM*/opt=min", 0, degradation, 19),
+		},
 		"every-load": {at(fractional.Scaled, 4, recommended, tablePeriod, degradation, 20.5)},
-		"load-factor": {at(fractional.Scaled, 1, recommended, tablePeriod, degradation, 4.6),
-			at(fractional.Scaled, 9, recommended, tablePeriod, degradation, 4.9)},
-		"underuse-whole": {at(fractional.Whole, whole, fractional.EASY, 0, underused, 0.095),
-			own(fractional.Whole, tablePeriod, underused, 0.12)},
+		"load-factor": {
+			at(fractional.Scaled, 1, recommended, tablePeriod, degradation, 4.6),
+			at(fractional.Scaled, 9, recommended, tablePeriod, degradation, 4.9),
+		},
+		"underuse-whole": {
+			at(fractional.Whole, whole, fractional.EASY, 0, underused, 0.095),
+			own(fractional.Whole, tablePeriod, underused, 0.12),
+		},
 		"period-falls":     {own(fractional.Unscaled, recommendedPeriod, underused, 0.31)},
 		"period-synthetic": {own(fractional.Scaled, 1200*batch.Second, underused, 0.36)},
 		"period-real":      {own(fractional.HPC2N, lastPeriod, underused, 0.06)},
 		"plateau":          {own(fractional.HPC2N, lastPeriod, underused, 0.09)},
-		"period-stretch": {own(fractional.Unscaled, lastPeriod, degradation, 11),
-			own(fractional.HPC2N, lastPeriod, degradation, 14.5), own(fractional.Scaled, lastPeriod, degradation, 22)},
+		"period-stretch": {
+			own(fractional.Unscaled, lastPeriod, degradation, 11),
+			own(fractional.HPC2N, lastPeriod, degradation, 14.5), own(fractional.Scaled, lastPeriod, degradation, 22),
+		},
 		"period-orders": {own(fractional.HPC2N, lastPeriod, degradation, 31)},
-		"hour-bandwidth": {at(fractional.Scaled, heavy, recommended, hourPeriod, movedGB, 0.21),
-			at(fractional.Scaled, heavy, recommended, hourPeriod, movedGB, 0.1)},
+		"hour-bandwidth": {
+			at(fractional.Scaled, heavy, recommended, hourPeriod, movedGB, 0.21),
+			at(fractional.Scaled, heavy, recommended, hourPeriod, movedGB, 0.1),
+		},
 	} {
 		all := Claims()
 		c := all[slices.IndexFunc(all, func(c papers.Claim[*study]) bool { return c.ID == id })]

@@ -21,8 +21,10 @@ import (
 // met, less with longer periods.
 func fraction(set string, load, trace int, algorithm string, period batch.Duration, worst float64) fractional.Row {
 	r := fractional.Row{
-		Case: fractional.Case{Set: set, Load: load, Trace: trace, Algorithm: algorithm, Period: periodOf(algorithm, period),
-			Penalty: 300 * batch.Second},
+		Case: fractional.Case{
+			Set: set, Load: load, Trace: trace, Algorithm: algorithm, Period: periodOf(algorithm, period),
+			Penalty: 300 * batch.Second,
+		},
 		Jobs: 10, Bound: 2, MaxStretch: 2 * worst, MeanStretch: worst / 2,
 		Preemptions: 20, Migrations: 40, PreemptedBytes: 18e12, MigratedBytes: 36e11,
 		Span: 10 * 3600 * batch.Second, Work: 1000, Demand: 1100,
@@ -282,8 +284,10 @@ func TestSettingsBeyondThePaperAreJudged(t *testing.T) {
 		_, settings := settingsOf(v.way.algorithm)
 		got = append(got, settings+" "+v.verdict()+" "+papers.Count(v.n)+" "+papers.Count(v.better)+" "+papers.Count(v.worse))
 	}
-	want := []string{"decay=1h helps 3 2 0", "decay=2h harms 3 1 2", "decay=9h helps 1 1 0",
-		"match=true no difference 3 0 1", "priorities=a:2 mixed 3 2 1"}
+	want := []string{
+		"decay=1h helps 3 2 0", "decay=2h harms 3 1 2", "decay=9h helps 1 1 0",
+		"match=true no difference 3 0 1", "priorities=a:2 mixed 3 2 1",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -232,7 +232,7 @@ type stat struct {
 	avg, std, max float64
 }
 
-// newDFRSCell takes the standard deviation of a sample: the squares are divided by n-1.
+// newCell takes the standard deviation of a sample: the squares are divided by n-1.
 func newCell(rows []*fractional.Row) *cell {
 	c := &cell{n: len(rows)}
 	n := float64(len(rows))

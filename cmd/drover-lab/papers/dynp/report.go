@@ -85,7 +85,8 @@ func (r *Report) index(files []string) any {
 		f := r.study.runs[k]
 		line := run{
 			k.Trace, k.Policies, k.Decider, k.Metric, tuningName(k.Half), k.Equal, k.Shared, f.Jobs, f.SLDwA, f.Utilization,
-			f.Steps, []policy{},
+			f.Steps,
+			[]policy{},
 		}
 		for _, p := range f.Policies {
 			line.Each = append(line.Each, policy(p))
@@ -95,7 +96,7 @@ func (r *Report) index(files []string) any {
 	return view
 }
 
-// dynpStudy is the runs, looked at by trace.
+// study is the runs, looked at by trace.
 type study struct {
 	traces []Trace
 	runs   map[Run]*Figures
@@ -213,8 +214,15 @@ func (s *study) caseTable() *papers.Table {
 		}
 	}
 	for _, trace := range s.traces {
-		for _, best := range [][]string{basics, {"FCFS", "SJF"}, {"FCFS", "LJF"}, {"SJF", "LJF"}, {"FCFS"}, {"SJF"},
-			{"LJF"}} {
+		for _, best := range [][]string{
+			basics,
+			{"FCFS", "SJF"},
+			{"FCFS", "LJF"},
+			{"SJF", "LJF"},
+			{"FCFS"},
+			{"SJF"},
+			{"LJF"},
+		} {
 			for _, active := range basics {
 				line := []string{trace.Name, strings.Join(best, " = "), active}
 				for _, d := range shown {

@@ -4,21 +4,21 @@ import (
 	"slices"
 )
 
-// DynPTrace is a trace of the dynP paper, as it is to be had now.
+// Trace is a trace of the dynP paper, as it is to be had now.
 type Trace struct {
 	Name, File string
 	Procs      int64
 	About      string // what it has to do with the paper's
 }
 
-// DynPTraces are those of the paper but for LANL, which has no file here.
+// Traces are those of the paper but for LANL, which has no file here.
 var Traces = []Trace{
 	{"KTH", "KTH-SP2-1996-2.swf.gz", 100, "the paper's, but for one of its 28,490 jobs"},
 	{"CTC", "CTC-SP2-1996-3.1-cln.swf.gz", 430, "cleaned; the paper's has 79,302 jobs"},
 	{"SDSC", "SDSC-SP2-1998-4.2-cln.swf.gz", 128, "cleaned; the paper's has 67,620 jobs that run"},
 }
 
-// DynPRun is one run of dynP: a trace and settings, as drover sim run --set has
+// Run is one run of dynP: a trace and settings, as drover sim run --set has
 // them.
 type Run struct {
 	Trace                            string
@@ -26,7 +26,7 @@ type Run struct {
 	Half, Shared                     bool
 }
 
-// DynPFigures are what came of a run.
+// Figures are what came of a run.
 type Figures struct {
 	Jobs        int
 	SLDwA       float64
@@ -36,13 +36,13 @@ type Figures struct {
 	Cases       []Case
 }
 
-// DynPPolicy is what one policy did in a run.
+// Policy is what one policy did in a run.
 type Policy struct {
 	Name              string
 	Switches, Started int
 }
 
-// DynPCase is how often these were the best while one was active.
+// Case is how often these were the best while one was active.
 type Case struct {
 	Active string
 	Best   []string
@@ -90,8 +90,10 @@ func basic(trace, policy string) Run {
 }
 
 func (w dynpWay) run(trace, decider, metric string, half bool) Run {
-	return Run{Trace: trace, Policies: allThree, Decider: decider, Metric: metric, Equal: w.equal, Half: half,
-		Shared: w.shared}
+	return Run{
+		Trace: trace, Policies: allThree, Decider: decider, Metric: metric, Equal: w.equal, Half: half,
+		Shared: w.shared,
+	}
 }
 
 // runs returns those of tables 3 and 4 on a trace.
@@ -110,7 +112,7 @@ func (w dynpWay) runs(trace string) []Run {
 	return all
 }
 
-// DynPRuns returns the runs that a report about these traces is made of. Quick ones
+// Runs returns the runs that a report about these traces is made of. Quick ones
 // leave out most tolerances.
 func Runs(traces []Trace, quick bool) []Run {
 	var all []Run

@@ -52,7 +52,8 @@ func (r *Report) figures() {
 
 // lines is a chart over maxPoF with a line for each name.
 func (r *Report) lines(note, y string, names []string, rule *chart.Rule,
-	value func(name, maxPoF string) (float64, bool)) *chart.Lines {
+	value func(name, maxPoF string) (float64, bool),
+) *chart.Lines {
 	c := &chart.Lines{
 		Note: note, XTitle: "maxPoF", YTitle: y, Linear: true, XScale: chart.Percent, YScale: chart.Percent, Rule: rule,
 	}
@@ -224,7 +225,8 @@ func (r *Report) penaltyTable() *papers.Table {
 
 func (r *Report) wayTable() *papers.Table {
 	return r.gains(r.ways, func(i int, maxPoF string) (float64,
-		bool) {
+		bool,
+	) {
 		return r.meanGain(r.middle(), r.ways[i], maxPoF, once)
 	})
 }

@@ -60,8 +60,10 @@ func (r *Report) saysUtilization() []string {
 // meanUseful is how much more of the machine is useful than without overbooking.
 func (r *Report) meanUseful(maxPoF string) (sum float64) {
 	for _, t := range r.traces {
-		sum += r.cells[cell{t, r.middle(), r.way(), maxPoF}].useful - r.cells[cell{t, r.middle(), r.way(),
-			r.chances[0]}].useful
+		sum += r.cells[cell{t, r.middle(), r.way(), maxPoF}].useful - r.cells[cell{
+			t, r.middle(), r.way(),
+			r.chances[0],
+		}].useful
 	}
 	return sum / float64(len(r.traces))
 }

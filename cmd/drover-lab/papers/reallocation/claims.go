@@ -84,7 +84,8 @@ func (s *study) means(dedicated bool, m *metric, of ...couple) ([]float64, strin
 // cancellationAgainstRegular compares each experiment under all-cancellation with
 // the one under regular with the same heuristic, jobs and seed.
 func cancellationAgainstRegular(dedicated bool, m *metric, what string, holds func(pair) bool,
-	enough func(n, of int) bool) func(*study) papers.Finding {
+	enough func(n, of int) bool,
+) func(*study) papers.Finding {
 	return func(s *study) papers.Finding {
 		pairs := append(s.paired(dedicated, mctCan, mctReg, m), s.paired(dedicated, minminCan, minminReg, m)...)
 		if len(pairs) == 0 {
@@ -97,7 +98,8 @@ func cancellationAgainstRegular(dedicated bool, m *metric, what string, holds fu
 
 // share holds if enough of the experiments are as they should be.
 func share(dedicated bool, of []couple, m *metric, what string, holds func(float64) bool,
-	enough func(n, of int) bool) func(*study) papers.Finding {
+	enough func(n, of int) bool,
+) func(*study) papers.Finding {
 	return func(s *study) papers.Finding {
 		v := values(s.all(dedicated, of...), m)
 		if len(v) == 0 {

@@ -61,8 +61,10 @@ func (f figure) chart(s *study, boxes [][]chart.Box) *chart.BoxPlot {
 
 // table has a line for each box.
 func (f figure) table(s *study, boxes [][]chart.Box) *papers.Table {
-	t := &papers.Table{Head: []string{"scenario", "heuristic", "experiments", "min", "q1", "median", "q3", "max", "mean"},
-		Words: 2}
+	t := &papers.Table{
+		Head:  []string{"scenario", "heuristic", "experiments", "min", "q1", "median", "q3", "max", "mean"},
+		Words: 2,
+	}
 	for i, scenario := range s.plan.Scenarios {
 		for k, c := range couples {
 			if b := boxes[i][k]; b.N > 0 {

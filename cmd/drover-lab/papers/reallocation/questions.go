@@ -71,8 +71,10 @@ func period(seconds string) Way {
 
 // key returns the experiment of a variant.
 func (v *variant) key(g group, scenario string, seed uint64) Key {
-	k := Key{Scenario: scenario, Homogeneous: v.homogeneous, Dedicated: g.dedicated, Tuning: v.tuning, Seed: seed,
-		Way: v.way}
+	k := Key{
+		Scenario: scenario, Homogeneous: v.homogeneous, Dedicated: g.dedicated, Tuning: v.tuning, Seed: seed,
+		Way: v.way,
+	}
 	k.Way.Algorithm = g.algorithm
 	k.Way = k.Way.meaning()
 	if k.Tuning == "" {
@@ -258,8 +260,10 @@ var weighed = []struct {
 	{relative.name + "_mean", "response, impacted", meanOf(relative), papers.Ratio},
 	{early.name + "_mean", "early", meanOf(early), papers.Percent},
 	{reallocations.name + "_mean", "moves per job", meanOf(reallocations), papers.Percent},
-	{estimates.name + "_mean", "estimates per job", meanOf(estimates),
-		func(v float64) string { return fmt.Sprintf("%.1f", v) }},
+	{
+		estimates.name + "_mean", "estimates per job", meanOf(estimates),
+		func(v float64) string { return fmt.Sprintf("%.1f", v) },
+	},
 	{"put_back_later_most", "put back later, most", mostLater, func(v float64) string { return fmt.Sprintf("%.0f", v) }},
 }
 

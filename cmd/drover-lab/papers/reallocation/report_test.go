@@ -34,8 +34,10 @@ func drawn(k Key) outcome {
 	if k.Way.Window == "all" || k.Way.Patience == guarded || k.Way.Period == "900" || k.Homogeneous {
 		x *= 0.9
 	}
-	return outcome{impacted: 0.4 + x/2, moves: x / 5, early: 0.4 + x/3, relative: 1.05 - x/2, all: 1 - x/3,
-		later: int(10 * x)}
+	return outcome{
+		impacted: 0.4 + x/2, moves: x / 5, early: 0.4 + x/3, relative: 1.05 - x/2, all: 1 - x/3,
+		later: int(10 * x),
+	}
 }
 
 // openExperiments are those of the questions, on a plan.
@@ -162,8 +164,10 @@ func TestRowsThatLackAreNamedAndRefused(t *testing.T) {
 	if !ok || len(lacking.Lacking) != 32 || lacking.Of != 48 {
 		t.Fatalf("%v", err)
 	}
-	for _, want := range []string{"32 of 48 experiments lack; pwa, dedicated, binary tuning, seed 2, MCT-reg; ",
-		"; and 22 more"} {
+	for _, want := range []string{
+		"32 of 48 experiments lack; pwa, dedicated, binary tuning, seed 2, MCT-reg; ",
+		"; and 22 more",
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

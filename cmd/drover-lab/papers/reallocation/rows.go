@@ -162,14 +162,18 @@ func (r *Rows) Read(from io.Reader, file string) error {
 func (r *Rows) add(row *Row, p *papers.Record) error {
 	if before, ok := r.index[row.Key]; ok {
 		if *before != *row {
-			return &papers.ParseError{File: p.File, Line: p.Line, Value: row.String(),
-				Accepted: "an experiment that comes out as in the row before it"}
+			return &papers.ParseError{
+				File: p.File, Line: p.Line, Value: row.String(),
+				Accepted: "an experiment that comes out as in the row before it",
+			}
 		}
 		return nil
 	}
 	if len(r.rows) == MaxRows {
-		return &papers.ParseError{File: p.File, Line: p.Line, Value: "more",
-			Accepted: fmt.Sprintf("at most %d rows", MaxRows)}
+		return &papers.ParseError{
+			File: p.File, Line: p.Line, Value: "more",
+			Accepted: fmt.Sprintf("at most %d rows", MaxRows),
+		}
 	}
 	r.index[row.Key] = row
 	r.rows = append(r.rows, row)

@@ -18,8 +18,10 @@ type study struct {
 func (s *study) of(dedicated bool, scenario string, c couple) []*Row {
 	var out []*Row
 	for _, seed := range s.plan.Seeds {
-		if r := s.rows.index[Key{Scenario: scenario, Dedicated: dedicated, Tuning: s.plan.Tuning, Seed: seed,
-			Way: c.way()}]; r != nil {
+		if r := s.rows.index[Key{
+			Scenario: scenario, Dedicated: dedicated, Tuning: s.plan.Tuning, Seed: seed,
+			Way: c.way(),
+		}]; r != nil {
 			out = append(out, r)
 		}
 	}

@@ -117,8 +117,10 @@ func TestABacklogIsThereAtTheBeginning(t *testing.T) {
 func TestEachReadingOfDeadlinesByHand(t *testing.T) {
 	in := &Instance{Machines: []Machine{{Score: 500, CPUs: 4}, {Score: 200, CPUs: 4}, {Score: 100, CPUs: 1}}}
 	j := Job{Submit: batch.Time(7 * Unit), Estimate: 1000 * Unit, Reference: 300, CPUs: 2}
-	for reading, want := range map[Reading]int64{Percent: 1400, Units: 1040, OfEstimate: 400, Earliest: 640,
-		Slowest: 2100} {
+	for reading, want := range map[Reading]int64{
+		Percent: 1400, Units: 1040, OfEstimate: 400, Earliest: 640,
+		Slowest: 2100,
+	} {
 		got := reading.deadline(in, &j, 40)
 		if got != j.Submit.Add(batch.Duration(want)*Unit) {
 			t.Errorf("%s: %v after submission, want %d", reading, got.Sub(j.Submit), want)

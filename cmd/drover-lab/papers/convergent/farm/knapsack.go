@@ -82,8 +82,10 @@ func newPairs(in *Instance, clock func() time.Duration) *pairs {
 	}
 	for i := range in.Machines {
 		m := &in.Machines[i]
-		p.state.Machines = append(p.state.Machines, model.Machine{Score: m.Score, CPUs: m.CPUs,
-			Licenses: model.NewSet(m.Licenses...)})
+		p.state.Machines = append(p.state.Machines, model.Machine{
+			Score: m.Score, CPUs: m.CPUs,
+			Licenses: model.NewSet(m.Licenses...),
+		})
 	}
 	for l, copies := range in.Copies {
 		p.state.Licenses = append(p.state.Licenses, model.License{Name: LicenseName(int32(l)), Copies: copies})

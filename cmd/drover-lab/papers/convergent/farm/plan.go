@@ -25,8 +25,10 @@ const FewSeeds = 3
 
 // PaperPlan is all that the paper has, and what it leaves open.
 func PaperPlan() Plan {
-	return Plan{Sets: slices.Clone(Sets), Algorithms: slices.Concat(Algorithms, Beyond), Few: slices.Clone(Few),
-		Arrivals: slices.Clone(Arrivals), Seeds: Seeds}
+	return Plan{
+		Sets: slices.Clone(Sets), Algorithms: slices.Concat(Algorithms, Beyond), Few: slices.Clone(Few),
+		Arrivals: slices.Clone(Arrivals), Seeds: Seeds,
+	}
 }
 
 // MaxSeeds bounds a plan.

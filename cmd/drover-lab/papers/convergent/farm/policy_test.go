@@ -13,8 +13,10 @@ func TestEveryAlgorithmRunsTheFarmToItsEnd(t *testing.T) {
 	for _, algorithm := range p.Algorithms {
 		t.Run(algorithm, func(t *testing.T) {
 			for _, rate := range []int64{0, 5} {
-				c := Case{Set: Loads, Algorithm: algorithm, Seed: 1, Arrival: 60, Machines: 20, Licenses: 6, Jobs: 80,
-					Ratio: Range{20, 25}, Reading: Percent, Rate: rate}
+				c := Case{
+					Set: Loads, Algorithm: algorithm, Seed: 1, Arrival: 60, Machines: 20, Licenses: 6, Jobs: 80,
+					Ratio: Range{20, 25}, Reading: Percent, Rate: rate,
+				}
 				row, _, err := Run(t.Context(), c, Options{Ledger: true})
 				if err != nil {
 					t.Fatal(err)
@@ -38,8 +40,10 @@ func TestEveryAlgorithmRunsTheFarmToItsEnd(t *testing.T) {
 // Nothing that is late is so because the deadline could not have been made.
 func TestHopelessJobsAreLateUnderEveryAlgorithm(t *testing.T) {
 	for _, algorithm := range []string{"CS_ip", "EDF"} {
-		c := Case{Set: Deadlines, Algorithm: algorithm, Seed: 2, Arrival: 90, Machines: 20, Licenses: 6, Jobs: 60,
-			Ratio: Range{55, 65}, Reading: OfEstimate}
+		c := Case{
+			Set: Deadlines, Algorithm: algorithm, Seed: 2, Arrival: 90, Machines: 20, Licenses: 6, Jobs: 60,
+			Ratio: Range{55, 65}, Reading: OfEstimate,
+		}
 		row, _, err := Run(t.Context(), c, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -26,24 +26,30 @@ func byHand() *Instance {
 		Copies:   []int32{2},
 		Jobs: []Job{
 			{Deadline: at(650), Estimate: 1000 * Unit, Reference: 200, CPUs: 4, Licenses: []int32{0}, Input: 100 * MB, Place: 1},
-			{Submit: at(100), Deadline: at(300), Estimate: 200 * Unit, Reference: 400, CPUs: 1, Licenses: []int32{0},
-				Input: 100 * MB},
+			{
+				Submit: at(100), Deadline: at(300), Estimate: 200 * Unit, Reference: 400, CPUs: 1, Licenses: []int32{0},
+				Input: 100 * MB,
+			},
 			{Submit: at(100), Estimate: 600 * Unit, Reference: 200, CPUs: 1, Input: 100 * MB},
 		},
 	}
 }
 
 func handCase() Case {
-	return Case{Set: Loads, Algorithm: "EDF", Seed: 1, Arrival: 10, Machines: 2, Licenses: 1, Jobs: 3,
-		Ratio: Range{55, 65}, Reading: Percent}
+	return Case{
+		Set: Loads, Algorithm: "EDF", Seed: 1, Arrival: 10, Machines: 2, Licenses: 1, Jobs: 3,
+		Ratio: Range{55, 65}, Reading: Percent,
+	}
 }
 
 func runToy(t *testing.T, in *Instance, c Case, y *toy) (Row, Cost) {
 	t.Helper()
 	y.in = in
 	now := time.Duration(0)
-	row, cost, err := RunOn(t.Context(), in, c, Options{Ledger: true, Factory: y.factory,
-		Clock: func() time.Duration { now += time.Second; return now }})
+	row, cost, err := RunOn(t.Context(), in, c, Options{
+		Ledger: true, Factory: y.factory,
+		Clock: func() time.Duration { now += time.Second; return now },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +104,10 @@ func TestSlowdownIsOfTheTimeOnMachines(t *testing.T) {
 }
 
 func TestARowIsTheSameEachTimeAndWithoutAClock(t *testing.T) {
-	c := Case{Set: Knapsacks, Algorithm: "CS_ip", Seed: 2, Arrival: 50, Machines: 20, Licenses: 40, Jobs: 100,
-		Ratio: Range{40, 45}, Reading: Percent}
+	c := Case{
+		Set: Knapsacks, Algorithm: "CS_ip", Seed: 2, Arrival: 50, Machines: 20, Licenses: 40, Jobs: 100,
+		Ratio: Range{40, 45}, Reading: Percent,
+	}
 	in := mustGenerate(t, c.Model(), c.Seed)
 	first, cost := runToy(t, in, c, &toy{byDate: true, preempt: true})
 	y := &toy{in: in, byDate: true, preempt: true}
@@ -125,8 +133,10 @@ func TestARowIsTheSameEachTimeAndWithoutAClock(t *testing.T) {
 }
 
 func TestACaseOfGrowthEndsWithTheLastSubmission(t *testing.T) {
-	c := Case{Set: Growth, Algorithm: "EDF", Seed: 1, Arrival: 10, Machines: 10, Licenses: 2, Jobs: 60,
-		Ratio: Range{55, 65}, Reading: Percent}
+	c := Case{
+		Set: Growth, Algorithm: "EDF", Seed: 1, Arrival: 10, Machines: 10, Licenses: 2, Jobs: 60,
+		Ratio: Range{55, 65}, Reading: Percent,
+	}
 	in := mustGenerate(t, c.Model(), c.Seed)
 	row, cost := runToy(t, in, c, &toy{})
 	if row.Ended >= 60 || cost.Plans != row.Ended+1+Later {
@@ -176,7 +186,8 @@ func TestAPolicyThatNeverEndsAJobIsTold(t *testing.T) {
 	c := handCase()
 	run := func(ctx context.Context, thrash bool) error {
 		_, _, err := RunOn(ctx, in, c, Options{Factory: func(batch.Platform, batch.Settings) (batch.Policy,
-			error) {
+			error,
+		) {
 			return &idle{thrash: thrash}, nil
 		}})
 		return err

@@ -86,8 +86,10 @@ func TestKnapsacksAreOfJobsAsTheyStand(t *testing.T) {
 	p := newPairs(in, nil)
 	want := model.Job{
 		Deadline: in.Jobs[0].Deadline, Estimate: 1000 * Unit, Reference: 200, Done: 250 * Unit, CPUs: 4,
-		Licenses: []model.Need{{License: 0, Copies: 1}}, Input: []model.Input{{Place: 1,
-			Bytes: 100 * MB}}, Machine: 1, Last: 1,
+		Licenses: []model.Need{{License: 0, Copies: 1}}, Input: []model.Input{{
+			Place: 1,
+			Bytes: 100 * MB,
+		}}, Machine: 1, Last: 1,
 	}
 	if diff := cmp.Diff(want, p.job(m, 0)); diff != "" {
 		t.Error(diff)

@@ -30,8 +30,10 @@ func TestTheBoundIsBelowEverySchedule(t *testing.T) {
 			}
 		}
 	}
-	alone := &Instance{Nodes: 4, Memory: 1, Jobs: []Job{{Runtime: batch.Hour, Tasks: 4, Need: batch.One},
-		{Submit: batch.Time(batch.Hour), Runtime: batch.Second, Tasks: 1, Need: 1}}}
+	alone := &Instance{Nodes: 4, Memory: 1, Jobs: []Job{
+		{Runtime: batch.Hour, Tasks: 4, Need: batch.One},
+		{Submit: batch.Time(batch.Hour), Runtime: batch.Second, Tasks: 1, Need: 1},
+	}}
 	if b, err := alone.Bound(); err != nil || b != 1 {
 		t.Errorf("bound of jobs that never meet: %v, %v", b, err)
 	}

@@ -65,8 +65,10 @@ func TestATableThatIsNoneIsRefused(t *testing.T) {
 
 func FuzzReadCSV(f *testing.F) {
 	var b bytes.Buffer
-	if err := WriteCSV(&b, []Row{{Case: Case{Set: Scaled, Load: 7, Trace: 1, Algorithm: EASY}, Jobs: 3,
-		Bound: 1.5}}); err != nil {
+	if err := WriteCSV(&b, []Row{{
+		Case: Case{Set: Scaled, Load: 7, Trace: 1, Algorithm: EASY}, Jobs: 3,
+		Bound: 1.5,
+	}}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.String())

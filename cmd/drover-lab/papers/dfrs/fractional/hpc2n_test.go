@@ -43,19 +43,31 @@ func TestAJobOfTheLogBecomesTasks(t *testing.T) {
 		job  swf.Job
 		want Job
 	}{
-		"even, little memory": {swf.Job{ReqProcs: 6, ReqMem: node / 4, UsedMem: -1},
-			Job{Tasks: 3, Need: batch.One, Memory: 1 << 30}},
-		"even, nothing known": {swf.Job{ReqProcs: 2, ReqMem: -1, UsedMem: -1},
-			Job{Tasks: 1, Need: batch.One, Memory: 2 * (2 << 30 / 10)}},
-		"even, used is larger": {swf.Job{ReqProcs: 2, ReqMem: node / 8, UsedMem: node / 4},
-			Job{Tasks: 1, Need: batch.One, Memory: 1 << 30}},
-		"even, exactly half": {swf.Job{ReqProcs: 4, ReqMem: node / 2},
-			Job{Tasks: 4, Need: batch.One / 2, Memory: 1 << 30}},
+		"even, little memory": {
+			swf.Job{ReqProcs: 6, ReqMem: node / 4, UsedMem: -1},
+			Job{Tasks: 3, Need: batch.One, Memory: 1 << 30},
+		},
+		"even, nothing known": {
+			swf.Job{ReqProcs: 2, ReqMem: -1, UsedMem: -1},
+			Job{Tasks: 1, Need: batch.One, Memory: 2 * (2 << 30 / 10)},
+		},
+		"even, used is larger": {
+			swf.Job{ReqProcs: 2, ReqMem: node / 8, UsedMem: node / 4},
+			Job{Tasks: 1, Need: batch.One, Memory: 1 << 30},
+		},
+		"even, exactly half": {
+			swf.Job{ReqProcs: 4, ReqMem: node / 2},
+			Job{Tasks: 4, Need: batch.One / 2, Memory: 1 << 30},
+		},
 		"even, more than half": {swf.Job{ReqProcs: 2, ReqMem: node}, Job{Tasks: 2, Need: batch.One / 2, Memory: 2 << 30}},
-		"odd, below a tenth": {swf.Job{ReqProcs: 3, UsedMem: 1},
-			Job{Tasks: 3, Need: batch.One / 2, Memory: 2 << 30 / 10}},
-		"what it got is not read": {swf.Job{ReqProcs: 1, UsedProcs: 2},
-			Job{Tasks: 1, Need: batch.One / 2, Memory: 2 << 30 / 10}},
+		"odd, below a tenth": {
+			swf.Job{ReqProcs: 3, UsedMem: 1},
+			Job{Tasks: 3, Need: batch.One / 2, Memory: 2 << 30 / 10},
+		},
+		"what it got is not read": {
+			swf.Job{ReqProcs: 1, UsedProcs: 2},
+			Job{Tasks: 1, Need: batch.One / 2, Memory: 2 << 30 / 10},
+		},
 	} {
 		c.job.Submit, c.job.Run = 7, 5
 		c.want.Submit, c.want.Runtime = batch.Time(4*batch.Second), 5*batch.Second
@@ -67,8 +79,10 @@ func TestAJobOfTheLogBecomesTasks(t *testing.T) {
 
 func TestALogIsCutIntoWeeksFromItsInstant0(t *testing.T) {
 	job := func(submit int64) swf.Job { return swf.Job{Submit: submit, Run: 1, ReqProcs: 1} }
-	log := &swf.Trace{Jobs: []swf.Job{job(3), job(week - 1), job(week), job(3*week + 2),
-		{Submit: 9 * week, Run: -1, ReqProcs: 1}}}
+	log := &swf.Trace{Jobs: []swf.Job{
+		job(3), job(week - 1), job(week), job(3*week + 2),
+		{Submit: 9 * week, Run: -1, ReqProcs: 1},
+	}}
 	got := map[int][]int64{}
 	for _, in := range Weeks(log) {
 		if err := in.Validate(); err != nil {

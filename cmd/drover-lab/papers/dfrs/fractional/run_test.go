@@ -88,8 +88,10 @@ func TestNamesAreWrittenInOneWay(t *testing.T) {
 			t.Errorf("%q: %q, %v, want %q", from, got, err, want)
 		}
 	}
-	for _, bad := range []string{"", "EASY decay=1h", "GreedyPM*/opt=min decay", "GreedyPM*/opt=min decay=1h decay=2h",
-		"GreedyPM*/opt=min period=3s", "GreedyPM*/opt=min match=perhaps"} {
+	for _, bad := range []string{
+		"", "EASY decay=1h", "GreedyPM*/opt=min decay", "GreedyPM*/opt=min decay=1h decay=2h",
+		"GreedyPM*/opt=min period=3s", "GreedyPM*/opt=min match=perhaps",
+	} {
 		if got, err := Canonical(bad); err == nil {
 			t.Errorf("%q is written %q", bad, got)
 		}

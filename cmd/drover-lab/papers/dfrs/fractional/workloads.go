@@ -111,8 +111,10 @@ const memoryStream = 0x6d656d6f7279
 // node's memory; the others 2 to 10 tenths, drawn evenly. Times are from the first
 // submission.
 func Synthetic(ctx context.Context, seed int) (*Instance, error) {
-	trace, err := lublin.Generate(ctx, lublin.Config{Jobs: syntheticJobs, Procs: syntheticNodes, Seed: uint64(seed),
-		Classes: lublin.Divided})
+	trace, err := lublin.Generate(ctx, lublin.Config{
+		Jobs: syntheticJobs, Procs: syntheticNodes, Seed: uint64(seed),
+		Classes: lublin.Divided,
+	})
 	if err != nil {
 		return nil, err
 	}

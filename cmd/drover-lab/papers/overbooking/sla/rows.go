@@ -57,8 +57,10 @@ func (r *Row) record() []string {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	all, useful := r.Utilization(r.Procs)
 	c := &r.Counts
-	record := []string{Schema, r.Trace, strconv.Itoa(int(r.Procs)), number(float64(r.Slack) / 1000), r.Way, r.MaxPoF,
-		strconv.FormatUint(r.Seed, 10)}
+	record := []string{
+		Schema, r.Trace, strconv.Itoa(int(r.Procs)), number(float64(r.Slack) / 1000), r.Way, r.MaxPoF,
+		strconv.FormatUint(r.Seed, 10),
+	}
 	for _, n := range []int{r.Offered.Jobs, r.Accepted.Jobs, r.Kept.Jobs, r.Outran.Jobs, r.Shortened.Jobs, r.Late.Jobs} {
 		record = append(record, strconv.Itoa(n))
 	}
