@@ -104,7 +104,7 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	}
 	s.timers.set(a, a.run.limit(a.shape.Walltime))
 	s.changes.touch(a)
-	s.tell(a)
+	s.applyShares(a)
 	s.apply(now, batch.Event{Kind: batch.Adopt, Job: a.job.Handle, Spec: a.job, Since: since, Allocation: a.run.allocation})
 	return nil
 }

@@ -32,7 +32,7 @@ type attempt struct {
 	phase   batch.Phase
 	pending bool // submitted or reserved in this pass; the policy does not know it yet
 	last    bool // it was placed last in the queue, and not put back since
-	aside   bool // reserved and held
+	heldReserved   bool // reserved and held
 	dropped bool // canceled before it was confirmed
 }
 
@@ -55,7 +55,7 @@ type run struct {
 	ending   batch.End
 	why      string        // why it is being ended
 	due      bool          // to be asked for a checkpoint at its deadline
-	asked    bool          // it was asked for a checkpoint
+	checkpointAsked    bool          // it was asked for a checkpoint
 	gone     chan struct{} // closed at its end; nil without a checkpoint command
 	resumes  *parked       // the attempt that it continues, until it starts
 	again    *parked       // the same, after its start
@@ -196,7 +196,7 @@ func (s *System) finish(now batch.Time, n *note) {
 		s.park(now, a)
 		return
 	case errors.Is(n.err, ErrNodeGone) && a.run.ending == 0 && !s.retired:
-		s.tryAgain(now, a)
+		s.requeue(now, a)
 		return
 	}
 	var out batch.Outcome
@@ -205,11 +205,11 @@ func (s *System) finish(now batch.Time, n *note) {
 	} else {
 		out = outcome(a.run, n.exit)
 	}
-	ev := batch.Event{Kind: batch.Finish, Job: a.job.Handle, Broken: a.run.asked && out.End == batch.EndKilled}
+	ev := batch.Event{Kind: batch.Finish, Job: a.job.Handle, Broken: a.run.checkpointAsked && out.End == batch.EndKilled}
 	if a.run.allocation == nil && !a.job.Resident {
 		ev = batch.Event{Kind: batch.Cancel, Job: a.job.Handle} // it was paused: for the policy it waits
 	}
-	s.giveBack(a.run)
+	s.freeAllocation(a.run)
 	// A command that is missing now is missing at a retry too: the policy receives the end of
 	// the job, not StartFailed, which would make it try again.
 	s.apply(now, ev)
@@ -219,16 +219,16 @@ func (s *System) finish(now batch.Time, n *note) {
 	s.over(now, a, out)
 }
 
-// giveBack frees everything that an attempt has booked.
-func (s *System) giveBack(r *run) {
+// freeAllocation frees everything that an attempt has booked.
+func (s *System) freeAllocation(r *run) {
 	s.alloc.Release(r.allocation)
 	s.alloc.Release(r.next)
 	r.allocation, r.next = nil, nil
 }
 
-// tryAgain queues an attempt again whose launch failed because a node has left. A job with a
+// requeue queues an attempt again whose launch failed because a node has left. A job with a
 // checkpoint can still continue from it.
-func (s *System) tryAgain(now batch.Time, a *attempt) {
+func (s *System) requeue(now batch.Time, a *attempt) {
 	s.log.Info("node has left before the launch", "job", a.key.Job)
 	s.timers.set(a, batch.Never)
 	if r := a.run; r.next != nil { // it was about to move away
@@ -238,7 +238,7 @@ func (s *System) tryAgain(now batch.Time, a *attempt) {
 		s.start(now, a)
 		return
 	}
-	s.giveBack(a.run)
+	s.freeAllocation(a.run)
 	ev := batch.Event{Kind: batch.StartFailed, Job: a.job.Handle}
 	was := a.run
 	if was.again != nil || was.stopping { // it was about to be paused
@@ -298,7 +298,7 @@ func outcome(r *run, exit Exit) batch.Outcome {
 	case exit.Code != 0:
 		out.End, out.Reason = batch.EndFailed, withMore(exitReason(exit.Code, 0), exit.Reason)
 	}
-	if r.asked && out.End == batch.EndFailed {
+	if r.checkpointAsked && out.End == batch.EndFailed {
 		out.End, out.Reason = batch.EndKilled, "it had to make place, and left no checkpoint: "+out.Reason
 	}
 	if r.ending != 0 && (!exit.Unheard || out.End == batch.EndLost) {

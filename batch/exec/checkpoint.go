@@ -20,10 +20,10 @@ type parked struct {
 	progress   batch.Duration
 }
 
-// askPlace asks a program for a checkpoint, once, and not before Checkpoint.After.
-func (s *System) askPlace(now batch.Time, a *attempt) {
+// requestCheckpoint asks a program for a checkpoint, once, and not before Checkpoint.After.
+func (s *System) requestCheckpoint(now batch.Time, a *attempt) {
 	r := a.run
-	if r.asked || r.due {
+	if r.checkpointAsked || r.due {
 		return
 	}
 	if at := r.launched.Add(r.how.After); now < at {
@@ -31,20 +31,20 @@ func (s *System) askPlace(now batch.Time, a *attempt) {
 		s.timers.set(a, at)
 		return
 	}
-	s.makePlace(now, a)
+	s.stopAtCheckpoint(now, a)
 }
 
-// makePlace tells a program to write its checkpoint and exit.
-func (s *System) makePlace(now batch.Time, a *attempt) {
+// stopAtCheckpoint tells a program to write its checkpoint and exit.
+func (s *System) stopAtCheckpoint(now batch.Time, a *attempt) {
 	r := a.run
-	r.due, r.asked = false, true
+	r.due, r.checkpointAsked = false, true
 	s.timers.set(a, now.Add(r.how.Grace))
 	if len(r.how.Command) == 0 {
 		s.signal(a, unix.SignalNum(r.how.Signal)) // one that has ended proceeds to its Finish
 		return
 	}
 	r.gone = make(chan struct{})
-	go s.prepare(a, toLaunch(a), r.gone)
+	go s.prepare(a, launchSpecOf(a), r.gone)
 }
 
 // prepare is the goroutine of a checkpoint's command. It ends with the program.
@@ -88,14 +88,14 @@ func (s *System) prepared(a *attempt, err error) {
 	switch {
 	case !a.live() || a.run.ending != 0:
 	case err != nil:
-		s.breakOff(a, "its checkpoint command failed: "+err.Error())
+		s.abortCheckpoint(a, "its checkpoint command failed: "+err.Error())
 	case a.run.how.Signal != "":
 		s.signal(a, unix.SignalNum(a.run.how.Signal))
 	}
 }
 
-// breakOff kills a program that did not stop at a checkpoint in time.
-func (s *System) breakOff(a *attempt, why string) {
+// abortCheckpoint kills a program that did not stop at a checkpoint in time.
+func (s *System) abortCheckpoint(a *attempt, why string) {
 	s.log.Warn("checkpoint failed, killing the process group", "job", a.key.Job, "reason", why)
 	if s.signal(a, syscall.SIGKILL) {
 		a.run.ending, a.run.why = batch.EndKilled, "it had to make place, and "+why
@@ -117,8 +117,8 @@ func (s *System) park(now batch.Time, a *attempt) {
 	r.settle(now, 0)
 	progress := r.done + r.work
 	out := batch.Outcome{End: batch.EndStopped, ExitCode: batch.CheckpointStatus, Reason: "checkpointed after " + progress.String()}
-	if !r.asked {
-		s.giveBack(r)
+	if !r.checkpointAsked {
+		s.freeAllocation(r)
 		s.apply(now, batch.Event{Kind: batch.Finish, Job: a.job.Handle})
 		s.over(now, a, out)
 		return

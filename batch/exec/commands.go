@@ -171,7 +171,7 @@ func (s *System) submitOne(now batch.Time, a *attempt) {
 		kind = batch.Reserve
 	}
 	s.apply(now, batch.Event{Kind: kind, Job: a.job.Handle, Spec: a.job})
-	if a.phase == batch.PhaseHeld || a.aside {
+	if a.phase == batch.PhaseHeld || a.heldReserved {
 		s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
 	}
 }
@@ -216,10 +216,10 @@ func (s *System) confirm(now batch.Time, a *attempt) error {
 		return nil
 	}
 	ev := batch.Event{Kind: batch.Confirm}
-	if a.aside {
+	if a.heldReserved {
 		ev = batch.Event{Kind: batch.Place, Shape: a.shape, Restore: true}
 	}
-	a.phase, a.aside = batch.PhaseQueued, false
+	a.phase, a.heldReserved = batch.PhaseQueued, false
 	s.changes.touch(a)
 	if !a.pending {
 		ev.Job = a.job.Handle
@@ -232,10 +232,10 @@ func (s *System) confirm(now batch.Time, a *attempt) error {
 // puts it back.
 func (s *System) hold(now batch.Time, a *attempt) error {
 	if a.phase == batch.PhaseReserved {
-		if !a.aside && !a.pending {
+		if !a.heldReserved && !a.pending {
 			s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
 		}
-		a.aside = true
+		a.heldReserved = true
 		return nil
 	}
 	if err := placeable(a); err != nil || a.phase == batch.PhaseHeld {
@@ -358,7 +358,7 @@ func (s *System) take(now batch.Time, cmd *batch.Command) error {
 	if w := cmd.Job.Window; !s.holds(now, cmd.Job) {
 		return refuse(cmd.Key, ReasonNoRoom, "window: %v..%v with %d processors, which the plan cannot set aside", w.Start, w.End, cmd.Job.Shape.Width)
 	}
-	s.setAside(now, cmd)
+	s.addWindow(now, cmd)
 	return nil
 }
 

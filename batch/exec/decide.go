@@ -60,7 +60,7 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		if !s.book(a, d.Allocation) {
 			return fault(a, ErrNoCapacity)
 		}
-		if !again && !s.neighbours(was, a.run.allocation) {
+		if !again && !s.sameHosts(was, a.run.allocation) {
 			return fault(a, fmt.Errorf("%w: it has no checkpoint to continue from on another host", ErrUnsupported))
 		}
 		if again {
@@ -119,7 +119,7 @@ func (s *System) start(now batch.Time, a *attempt) {
 	s.timers.set(a, r.limit(a.shape.Walltime))
 	s.changes.touch(a)
 	s.active++
-	go s.execute(a, toLaunch(a))
+	go s.execute(a, launchSpecOf(a))
 }
 
 // holdMemory counts the memory of an attempt on its allocation until its end, also while it
@@ -147,7 +147,7 @@ func (s *System) pause(now batch.Time, a *attempt) {
 // Finish.
 func (s *System) stop(now batch.Time, a *attempt) {
 	if a.run.ending == 0 && a.run.how != nil {
-		s.askPlace(now, a)
+		s.requestCheckpoint(now, a)
 		return
 	}
 	if a.run.ending != 0 || !s.signal(a, syscall.SIGSTOP) {
@@ -166,7 +166,7 @@ func (s *System) resume(now batch.Time, a *attempt) {
 	if a.run.ending == 0 {
 		s.timers.set(a, a.run.limit(a.shape.Walltime))
 	}
-	s.tell(a)
+	s.applyShares(a)
 	if s.signal(a, syscall.SIGCONT) {
 		s.resumed = append(s.resumed, a)
 	}
@@ -176,7 +176,7 @@ func (s *System) resume(now batch.Time, a *attempt) {
 // setShare books the new shares and applies them to the process. The allocation must be the
 // one it has, or moves to.
 func (s *System) setShare(now batch.Time, a *attempt, allocation []batch.NodeAllocation) error {
-	if !a.running() || !samePlaces(a.run.has(), allocation) {
+	if !a.running() || !sameAllocation(a.run.has(), allocation) {
 		return ErrWrongState
 	}
 	r := a.run
@@ -197,7 +197,7 @@ func (s *System) setShare(now batch.Time, a *attempt, allocation []batch.NodeAll
 	if r.ending == 0 {
 		s.timers.set(a, r.limit(a.shape.Walltime))
 	}
-	s.tell(a)
+	s.applyShares(a)
 	return nil
 }
 
@@ -211,15 +211,15 @@ func (s *System) rebook(booked, allocation []batch.NodeAllocation) bool {
 	return false
 }
 
-// samePlaces reports whether two allocations differ only in their shares.
-func samePlaces(a, b []batch.NodeAllocation) bool {
+// sameAllocation reports whether two allocations differ only in their shares.
+func sameAllocation(a, b []batch.NodeAllocation) bool {
 	return slices.EqualFunc(a, b, func(l, m batch.NodeAllocation) bool {
 		return l.Node == m.Node && l.Processors == m.Processors && l.Group == m.Group
 	})
 }
 
-// tell applies the allocation to a process that is a Sharer.
-func (s *System) tell(a *attempt) {
+// applyShares applies the allocation to a process that is a Sharer.
+func (s *System) applyShares(a *attempt) {
 	sharer, able := a.run.proc.(Sharer)
 	if !able {
 		return
@@ -240,7 +240,7 @@ func (s *System) migrate(now batch.Time, a *attempt, to []batch.NodeAllocation) 
 		return ErrWrongState
 	}
 	// One that is not launched yet may turn out to have a checkpoint.
-	if r.proc != nil && r.how == nil && !s.neighbours(r.allocation, to) {
+	if r.proc != nil && r.how == nil && !s.sameHosts(r.allocation, to) {
 		return fmt.Errorf("%w: it has no checkpoint to continue from on another host", ErrUnsupported)
 	}
 	leaves, err := s.bookMove(r.allocation, to)
@@ -260,8 +260,8 @@ func (s *System) move(now batch.Time, a *attempt) {
 	switch {
 	case a.run.ending != 0:
 	case a.run.how != nil:
-		s.askPlace(now, a)
-	case !s.neighbours(a.run.ran, a.run.next):
+		s.requestCheckpoint(now, a)
+	case !s.sameHosts(a.run.ran, a.run.next):
 		s.fail(&DecisionError{
 			Decision: batch.Migrate, Handle: a.job.Handle, Key: a.key,
 			Err: fmt.Errorf("%w: it has no checkpoint to continue from on another host", ErrUnsupported),
@@ -269,7 +269,7 @@ func (s *System) move(now batch.Time, a *attempt) {
 	default:
 		a.run.settle(now, lowest(a.run.next))
 		s.timers.set(a, a.run.limit(a.shape.Walltime))
-		s.tell(a)
+		s.applyShares(a)
 		s.moving = append(s.moving, a)
 	}
 }
@@ -312,7 +312,7 @@ func (s *System) carryBetween(p *parked, d batch.Decision, fault func(*attempt, 
 	}
 	switch {
 	case d.Kind == batch.Pause && p.next == nil: // it has stopped
-	case d.Kind == batch.SetShare && samePlaces(*has, d.Allocation):
+	case d.Kind == batch.SetShare && sameAllocation(*has, d.Allocation):
 		if !s.rebook(*has, d.Allocation) {
 			return fault(nil, ErrNoCapacity)
 		}
@@ -345,9 +345,9 @@ func (s *System) bookMove(from, to []batch.NodeAllocation) (leaves []batch.NodeA
 	return nil, ErrNoCapacity
 }
 
-// neighbours reports whether a running job can exchange one allocation for another: each host
+// sameHosts reports whether a running job can exchange one allocation for another: each host
 // has the same number of its tasks as before.
-func (s *System) neighbours(a, b []batch.NodeAllocation) bool {
+func (s *System) sameHosts(a, b []batch.NodeAllocation) bool {
 	if s.hosts == nil {
 		return true
 	}

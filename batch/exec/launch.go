@@ -116,8 +116,8 @@ type launchSpec struct {
 	groups     []batch.TaskGroup
 }
 
-// toLaunch returns the launchSpec of an attempt that has its allocation.
-func toLaunch(a *attempt) launchSpec {
+// launchSpecOf returns the launchSpec of an attempt that has its allocation.
+func launchSpecOf(a *attempt) launchSpec {
 	return launchSpec{a.key, a.shape, a.run.ran, a.job.Memory, a.job.Groups}
 }
 

@@ -136,7 +136,7 @@ func (s *System) note(n note) {
 	case a.run.next != nil:
 		s.move(now, a)
 	case !slices.Equal(n.allocation, a.run.allocation):
-		s.tell(a)
+		s.applyShares(a)
 	}
 }
 
@@ -150,7 +150,7 @@ func (s *System) pass() {
 	}
 	s.leave(now)
 	s.arrive(now)
-	s.goOn(now)
+	s.applyResumed(now)
 	s.turnNodes(now)
 	s.takeMeasured(now)
 	s.turnWindows(now)
@@ -199,8 +199,8 @@ func (s *System) leave(now batch.Time) {
 	s.paused = s.paused[:0]
 }
 
-// goOn informs the policy of resumed attempts.
-func (s *System) goOn(now batch.Time) {
+// applyResumed informs the policy of resumed attempts.
+func (s *System) applyResumed(now batch.Time) {
 	for _, a := range s.resumed {
 		if a.live() {
 			s.apply(now, batch.Event{Kind: batch.Resumed, Job: a.job.Handle})
@@ -214,11 +214,11 @@ func (s *System) goOn(now batch.Time) {
 // program can be asked for a checkpoint.
 func (s *System) expire(now batch.Time, a *attempt) {
 	if a.run.ending == 0 && a.run.due {
-		s.makePlace(now, a)
+		s.stopAtCheckpoint(now, a)
 		return
 	}
-	if a.run.ending == 0 && a.run.asked {
-		s.breakOff(a, "has written no checkpoint within "+a.run.how.Grace.String())
+	if a.run.ending == 0 && a.run.checkpointAsked {
+		s.abortCheckpoint(a, "has written no checkpoint within "+a.run.how.Grace.String())
 		return
 	}
 	if a.run.ending == 0 {

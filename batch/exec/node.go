@@ -50,14 +50,14 @@ func (s *System) turnNodes(now batch.Time) {
 		s.log.Info(kind.String(), "node", s.names[n.node])
 		s.apply(now, batch.Event{Kind: kind, Node: n.node})
 		if !n.up {
-			s.turnBack(n.node)
+			s.cancelMoves(n.node)
 		}
 	}
 }
 
-// turnBack cancels moves to a node that has left: for the policy those jobs stay at their
+// cancelMoves cancels moves to a node that has left: for the policy those jobs stay at their
 // source, and it waits until they have stopped or ended, or the node is back.
-func (s *System) turnBack(node int32) {
+func (s *System) cancelMoves(node int32) {
 	for _, a := range s.handles {
 		if a == nil || a.run == nil || !slices.ContainsFunc(a.run.next, func(l batch.NodeAllocation) bool { return l.Node == node }) {
 			continue

@@ -201,7 +201,7 @@ type changes struct {
 	lost       uint64        // highest number of a forgotten change
 	ring       []*attempt    // the ended ones, to forget the oldest
 	oldest     int           // its index in ring, once ring is full
-	told       uint64        // the last change that was announced
+	announced       uint64        // the last change that was announced
 	more       chan struct{} // closed at the next change
 }
 
@@ -255,8 +255,8 @@ func (c *changes) retire(a *attempt, retain int) *attempt {
 
 // announce wakes the watchers if an attempt has changed since the last call.
 func (c *changes) announce() {
-	if c.seq > c.told {
-		c.told = c.seq
+	if c.seq > c.announced {
+		c.announced = c.seq
 		close(c.more)
 		c.more = make(chan struct{})
 	}

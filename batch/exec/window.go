@@ -66,7 +66,7 @@ func (s *System) restoreWindows(now batch.Time, all []Window, able bool) error {
 		if err := s.checkWindow(now, cmd); err != nil {
 			return err
 		}
-		s.setAside(now, cmd)
+		s.addWindow(now, cmd)
 	}
 	s.turnWindows(now)
 	return nil
@@ -84,8 +84,8 @@ func (s *System) checkWindow(now batch.Time, cmd *batch.Command) error {
 	return s.checkShape(cmd.Key, cmd.Job.Shape, cmd.Job.Memory)
 }
 
-// setAside adds a window to the policy and schedules its start and end.
-func (s *System) setAside(now batch.Time, cmd *batch.Command) {
+// addWindow adds a window to the policy and schedules its start and end.
+func (s *System) addWindow(now batch.Time, cmd *batch.Command) {
 	w := &window{key: cmd.Key, job: cmd.Job}
 	w.job.Handle = s.handle(nil)
 	s.windows[w.key] = w

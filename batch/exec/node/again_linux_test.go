@@ -126,7 +126,7 @@ func TestATaskLimitedBySignalsIsAdoptedAndKeepsItsShare(t *testing.T) {
 func TestADamagedRecordOfGroupsIsAnError(t *testing.T) {
 	dir := t.TempDir()
 	for _, text := range []string{"", "{", `{"v":2}`, "\x00"} {
-		if err := os.WriteFile(filepath.Join(dir, placesName), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, groupsName), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		h, err := Open(t.Context(), config(t, dir))

@@ -168,10 +168,10 @@ func (h *Host) attempts() string { return filepath.Join(h.cfg.Dir, "attempts") }
 
 func (h *Host) dir(id ID) string { return filepath.Join(h.attempts(), id.dir()) }
 
-// placesName is the file, in the host's directory, that records the parents of the control
+// groupsName is the file, in the host's directory, that records the parents of the control
 // groups: a daemon that is restarted by hand is usually in another control group, and must
 // still find its predecessor's.
-const placesName = "groups.json"
+const groupsName = "groups.json"
 
 type placesFile struct {
 	V      int      `json:"v"`
@@ -201,7 +201,7 @@ func (h *Host) detect() (err error) {
 }
 
 func readPlaces(dir string) ([]string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, placesName))
+	text, err := os.ReadFile(filepath.Join(dir, groupsName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -210,7 +210,7 @@ func readPlaces(dir string) ([]string, error) {
 	}
 	var f placesFile
 	if err := json.Unmarshal(text, &f); err != nil || f.V != 1 {
-		return nil, fmt.Errorf("%s is damaged (%w)", placesName, errors.Join(err, fs.ErrInvalid))
+		return nil, fmt.Errorf("%s is damaged (%w)", groupsName, errors.Join(err, fs.ErrInvalid))
 	}
 	return f.Places, nil
 }
@@ -226,7 +226,7 @@ func writePlaces(dir string, places []string) (err error) {
 	if err != nil {
 		return err
 	}
-	return WriteFile(dir, placesName, append(text, '\n'))
+	return WriteFile(dir, groupsName, append(text, '\n'))
 }
 
 // fitFile is written to the directory and removed by Fit. A claim is not larger.

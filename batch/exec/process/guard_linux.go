@@ -64,7 +64,7 @@ func (g *Guard) start() error {
 	}
 	g.to = ours
 	head := binary.LittleEndian.AppendUint32(nil, guardOrder)
-	return g.tell(string(binary.LittleEndian.AppendUint32(head, 0)) + lines('+', slices.Sorted(maps.Keys(g.files))))
+	return g.write(string(binary.LittleEndian.AppendUint32(head, 0)) + lines('+', slices.Sorted(maps.Keys(g.files))))
 }
 
 // Add registers control groups, by their GroupFile, before a process enters them.
@@ -74,7 +74,7 @@ func (g *Guard) Add(files []string) error {
 	for _, f := range files {
 		g.files[f] = true
 	}
-	if g.to != nil && g.tell(lines('+', files)) == nil {
+	if g.to != nil && g.write(lines('+', files)) == nil {
 		return nil
 	}
 	return g.start()
@@ -88,12 +88,12 @@ func (g *Guard) Drop(files []string) {
 		delete(g.files, f)
 	}
 	if g.to != nil {
-		_ = g.tell(lines('-', files)) // a replacement receives only the remaining groups
+		_ = g.write(lines('-', files)) // a replacement receives only the remaining groups
 	}
 }
 
-// tell writes to the guard; one that does not read is replaced. The caller holds mu.
-func (g *Guard) tell(text string) error {
+// write writes to the guard; one that does not read is replaced. The caller holds mu.
+func (g *Guard) write(text string) error {
 	_ = g.to.SetWriteDeadline(time.Now().Add(guardPatience)) // pipes support deadlines
 	_, err := io.WriteString(g.to, text)
 	if err == nil {

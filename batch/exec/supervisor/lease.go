@@ -145,7 +145,7 @@ func (s *supervisor) lapse(now time.Duration) {
 
 // killLapsed kills a program whose lease has ended. The caller holds mu.
 func (s *supervisor) killLapsed(t *program) {
-	t.lapsed = true
+	t.leaseEnded = true
 	if err := s.reaper.Signal(t.pid, syscall.SIGKILL); err != nil {
 		s.log.Debug("not killed", "attempt", t.Mark(), "error", err)
 	}
@@ -199,7 +199,7 @@ func (s *supervisor) running(t *program, pid int) {
 func (s *supervisor) verdict(t *program, st attempt.Status) attempt.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.lapsed && st.Condition == attempt.Signaled && st.Signal == syscall.SIGKILL {
+	if t.leaseEnded && st.Condition == attempt.Signaled && st.Signal == syscall.SIGKILL {
 		st.Condition, st.Signal, st.Reason = attempt.Lost, 0, lapseReason
 	}
 	return st

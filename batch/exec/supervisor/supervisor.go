@@ -52,7 +52,7 @@ type program struct {
 	pid     int        // of a child, to be signaled through the reaper
 	adopted process.ID // of a program that another supervisor has started
 	unsaved bool       // its end could not be written yet
-	lapsed  bool       // it was killed because the lease had ended
+	leaseEnded  bool       // it was killed because the lease had ended
 	ends    int        // the number of ended leases when it was started
 }
 
@@ -261,7 +261,7 @@ func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) 
 		return attempt.Status{}, err
 	case err != nil:
 		s.log.Error("claim failed", "attempt", t.Mark(), "error", err)
-		return attempt.Status{Condition: attempt.NeverRan, Reason: "claim: " + plain(err), Ended: time.Now()}, nil
+		return attempt.Status{Condition: attempt.NeverRan, Reason: "claim: " + publicMessage(err), Ended: time.Now()}, nil
 	case !won:
 		return s.found(t, state)
 	}
@@ -277,7 +277,7 @@ func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) 
 	if err != nil {
 		g.Shut()
 		s.log.Error("write run record failed, its gate stays shut", "attempt", t.Mark(), "error", err)
-		never := attempt.Status{Condition: attempt.NeverRan, Reason: "run record: " + plain(err), Ended: time.Now()}
+		never := attempt.Status{Condition: attempt.NeverRan, Reason: "run record: " + publicMessage(err), Ended: time.Now()}
 		s.save(t, never)
 		return never, nil
 	}
@@ -310,8 +310,8 @@ func (s *supervisor) notRun(t *program, started time.Time, err error) attempt.St
 	return st
 }
 
-// plain returns an error's text without paths.
-func plain(err error) string {
+// publicMessage returns an error's text without paths.
+func publicMessage(err error) string {
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {

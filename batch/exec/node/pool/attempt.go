@@ -179,7 +179,7 @@ func (p *Attempt) settle() {
 func (p *Attempt) outcome() exec.Exit {
 	exit, heard := p.members[0].exit, false
 	for _, m := range p.members {
-		heard = heard || m.heard && !m.exit.Unheard
+		heard = heard || m.reached && !m.exit.Unheard
 		if m.exit.Code == batch.CheckpointStatus {
 			exit = m.exit
 		}
@@ -224,7 +224,7 @@ type member struct {
 	exit    exec.Exit
 	queue   []syscall.Signal // not sent yet, in order
 	sending bool
-	heard   bool // a signal that ends it may have arrived
+	reached   bool // a signal that ends it may have arrived
 }
 
 // runs records the task of a member, and follows it.
@@ -286,13 +286,13 @@ func (m *member) sendSignals() {
 	for len(m.queue) > 0 {
 		sig := m.queue[0]
 		m.queue = m.queue[1:]
-		heard := m.heard
-		m.heard = heard || ends(sig) // until it is known not to have arrived
+		heard := m.reached
+		m.reached = heard || ends(sig) // until it is known not to have arrived
 		m.of.mu.Unlock()
 		err := m.proc.Signal(sig)
 		m.of.mu.Lock()
 		if isDone(err) {
-			m.heard = heard
+			m.reached = heard
 		} else if err != nil {
 			m.of.pool.log.Warn("signal failed", "node", m.peer.name, "job", m.id.Key.Job, "rank", m.id.Rank, "signal", sig, "error", err)
 		}

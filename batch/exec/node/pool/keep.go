@@ -67,7 +67,7 @@ func (e *peer) contact() {
 		return
 	}
 	e.mu.Lock()
-	was := e.there()
+	was := e.isUp()
 	e.up, e.unfit, e.asked = err == nil || unfit != nil, unfit != nil, true
 	if e.up {
 		e.lapsed = false
@@ -95,11 +95,11 @@ func (e *peer) contact() {
 func (e *peer) fence() error {
 	for {
 		e.mu.Lock()
-		if len(e.given) == 0 {
+		if len(e.abandoned) == 0 {
 			e.mu.Unlock()
 			return nil
 		}
-		id := e.given[0]
+		id := e.abandoned[0]
 		e.mu.Unlock()
 		ctx, cancel := context.WithTimeout(e.pool.ctx, e.pool.cfg.patience())
 		err := e.bury(ctx, id)
@@ -108,7 +108,7 @@ func (e *peer) fence() error {
 			return fmt.Errorf("job %s, which was given up: %w", id.Key.Job, err)
 		}
 		e.mu.Lock()
-		e.given = e.given[1:]
+		e.abandoned = e.abandoned[1:]
 		e.mu.Unlock()
 	}
 }
@@ -150,7 +150,7 @@ func (e *peer) tell() {
 		return
 	}
 	e.mu.Lock()
-	up, told := e.there(), e.told
+	up, told := e.isUp(), e.reported
 	known := e.asked
 	e.mu.Unlock()
 	if !known || up == told {
@@ -160,7 +160,7 @@ func (e *peer) tell() {
 		changed(n, up)
 	}
 	e.mu.Lock()
-	e.told = up
+	e.reported = up
 	e.turn()
 	e.mu.Unlock()
 }
@@ -176,7 +176,7 @@ func (e *peer) lapse() {
 	reason := fmt.Sprintf("node %s did not answer for longer than its lease of %v", e.name, e.pool.cfg.Lease)
 	for _, m := range e.list() {
 		e.mu.Lock()
-		e.given = append(e.given, m.id)
+		e.abandoned = append(e.abandoned, m.id)
 		e.mu.Unlock()
 		m.lose(reason)
 	}

@@ -66,7 +66,7 @@ func (p *Attempt) enter() error {
 // start the same job there again at once.
 func (e *peer) awaitTold() {
 	if e.pool.follower() != nil {
-		e.until(e.pool.ctx, func() bool { return e.there() || e.asked && !e.told })
+		e.until(e.pool.ctx, func() bool { return e.isUp() || e.asked && !e.reported })
 	}
 }
 

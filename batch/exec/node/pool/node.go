@@ -93,13 +93,13 @@ type peer struct {
 	up      bool
 	unfit   bool          // it answers, but no task can be launched
 	why     string        // why it is down, as last logged; "" if it is up, or was not queried yet
-	told    bool          // last state reported to the follower; up at first
+	reported    bool          // last state reported to the follower; up at first
 	asked   bool          // a renewal has been tried
 	over    time.Time     // when its lease is over without further renewal
 	lapsed  bool          // the lease is over, and the members were given up
 	turned  chan struct{} // closed and replaced when one of the above changes
 	members map[ID]*member
-	given   []ID          // members that were given up since the last answer of the node
+	abandoned   []ID          // members that were given up since the last answer of the node
 	shares  map[ID]Shares // to be sent
 }
 
@@ -108,14 +108,14 @@ func newPeer(p *Pool, name string, node Node) *peer {
 	return &peer{
 		pool: p, name: name, node: node, began: now, wake: make(chan struct{}, 1), unsent: make(chan struct{}, 1),
 		// An earlier server may have renewed it until now.
-		told: true, over: now.Add(p.cfg.Lease + p.cfg.Margin), turned: make(chan struct{}),
+		reported: true, over: now.Add(p.cfg.Lease + p.cfg.Margin), turned: make(chan struct{}),
 		members: make(map[ID]*member), shares: make(map[ID]Shares),
 	}
 }
 
-// there reports whether tasks can be launched, which is what the follower receives. The
+// isUp reports whether tasks can be launched, which is what the follower receives. The
 // caller holds mu.
-func (e *peer) there() bool { return e.up && !e.unfit }
+func (e *peer) isUp() bool { return e.up && !e.unfit }
 
 // kick makes keep run at once.
 func (e *peer) kick() {
@@ -155,7 +155,7 @@ func (e *peer) until(ctx context.Context, cond func() bool) bool {
 func (e *peer) enter(m *member, anyway bool) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.there() && !anyway {
+	if !e.isUp() && !anyway {
 		return false
 	}
 	e.members[m.id] = m

@@ -141,7 +141,7 @@ func (p *Pool) Follow(changed func(node int32, up bool)) {
 // at most the time that a node has for an answer, or at the end of ctx.
 func (p *Pool) Asked(ctx context.Context) {
 	for _, e := range p.all {
-		e.until(ctx, func() bool { return e.asked && e.there() == e.told })
+		e.until(ctx, func() bool { return e.asked && e.isUp() == e.reported })
 	}
 }
 

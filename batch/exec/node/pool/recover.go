@@ -45,12 +45,12 @@ func (m *member) recover(ctx context.Context) attempt.Status {
 			return st
 		}
 	}
-	m.of.pool.spawn(m.insist)
+	m.of.pool.spawn(m.retry)
 	return attempt.Status{}
 }
 
-// insist repeats a query whenever the node is up, until it answers or the member is given up.
-func (m *member) insist() {
+// retry repeats a query whenever the node is up, until it answers or the member is given up.
+func (m *member) retry() {
 	ctx := m.of.pool.ctx
 	for {
 		m.peer.until(ctx, func() bool { return m.peer.up || m.peer.members[m.id] != m })

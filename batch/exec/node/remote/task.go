@@ -29,8 +29,8 @@ type Task struct {
 	use      cgroup.Use
 	stopped  bool             // by the last of SIGSTOP and SIGCONT
 	signals  []syscall.Signal // not delivered yet, in order
-	told     bool             // it was asked to end
-	heard    bool             // the request to end may have arrived
+	ending     bool             // it was asked to end
+	reached    bool             // the request to end may have arrived
 
 	// Guarded by the node's sharing.
 	shared bool       // cpu was set
@@ -86,7 +86,7 @@ func (p *Task) Signal(sig syscall.Signal) error {
 	case syscall.SIGCONT:
 		p.stopped = false
 	}
-	p.told = p.told || ends(sig)
+	p.ending = p.ending || ends(sig)
 	o, watched := p.node.sequence()
 	if len(p.signals) > 0 || p.doubtful || !watched {
 		p.signals = append(p.signals, sig) // the next watch begins with it
@@ -107,7 +107,7 @@ func (p *Task) Signal(sig syscall.Signal) error {
 func (p *Task) send(ctx context.Context, sig syscall.Signal, o node.Sequence) error {
 	err := p.node.client.Signal(ctx, p.id, sig, o)
 	if ends(sig) && !errors.Is(err, node.ErrUnreachable) && !errors.Is(err, os.ErrProcessDone) {
-		p.heard = true
+		p.reached = true
 	}
 	return err
 }
@@ -183,7 +183,7 @@ func (p *Task) finish(exit exec.Exit) {
 	p.mu.Lock()
 	first := !p.over
 	if first {
-		exit.Unheard = p.told && !p.heard
+		exit.Unheard = p.ending && !p.reached
 		p.over, p.exit, p.signals = true, exit, nil
 	}
 	p.mu.Unlock()
