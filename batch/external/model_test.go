@@ -150,8 +150,10 @@ func TestAMuchLaterPlannedStartOverridesTheModel(t *testing.T) {
 		}
 		key := attemptOf(1)
 		s.view.jobs[0].Comment = Comment("a", key, "")
-		s.attempts[key] = &attempt{key: key, desired: wantRun, stage: submitted, phase: batch.PhaseQueued,
-			shape: minutes(2, 20), sent: minutes(2, 20)}
+		s.attempts[key] = &attempt{
+			key: key, desired: wantRun, stage: submitted, phase: batch.PhaseQueued,
+			shape: minutes(2, 20), sent: minutes(2, 20),
+		}
 		s.rebuildModel()
 		start, end, ok, err := s.Standing(t.Context(), key)
 		if want := instant(planned.Start); err != nil || !ok || start != want || end != want.Add(20*batch.Minute) {
@@ -269,8 +271,10 @@ func TestTheModelAcceptsAnyQueueAndAnyCommand(t *testing.T) {
 				s.compare(s.view.jobs, time.Now(), nil)
 				s.rebuildModel()
 			}
-			asks := []batch.Ask{{Job: &batch.Job{},
-				Shapes: []batch.Shape{{Width: 1, Walltime: batch.Minute}, {Width: 3, Walltime: batch.Hour}}}}
+			asks := []batch.Ask{{
+				Job:    &batch.Job{},
+				Shapes: []batch.Shape{{Width: 1, Walltime: batch.Minute}, {Width: 3, Walltime: batch.Hour}},
+			}}
 			ests, _, ok, err := s.Estimate(t.Context(), asks)
 			if err != nil || !ok || slices.ContainsFunc(ests[0].Starts, func(b batch.Time) bool { return b < instant(s.base) }) {
 				t.Fatalf("%+v, %v, %v", ests, ok, err)

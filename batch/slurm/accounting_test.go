@@ -83,8 +83,10 @@ func (l *ledger) add(kind, do string, options ...string) {
 	if err := os.WriteFile(file, script.Text, 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	args := append([]string{"sbatch", "--parsable", "--no-requeue", "--chdir=" + l.Dir, "-o", "/dev/null",
-		"--job-name=" + external.Name(key), "--comment=" + external.Comment("a", key, "bob")}, options...)
+	args := append([]string{
+		"sbatch", "--parsable", "--no-requeue", "--chdir=" + l.Dir, "-o", "/dev/null",
+		"--job-name=" + external.Name(key), "--comment=" + external.Comment("a", key, "bob"),
+	}, options...)
 	l.keys[kind], l.ids[kind] = key, l.Run(l.t, append(args, file)...)
 }
 

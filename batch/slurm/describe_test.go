@@ -41,8 +41,10 @@ func TestDescribeChecksAccountAndQOS(t *testing.T) {
 		{"", "", nil},
 		{"chemistry", "", nil},
 		{"chemistry", "normal", nil},
-		{"biology", "", []string{`account: "biology", accepted: one of [chemistry physics root], accounts of user root`,
-			"Invalid account"}},
+		{"biology", "", []string{
+			`account: "biology", accepted: one of [chemistry physics root], accounts of user root`,
+			"Invalid account",
+		}},
 		{"nobody", "quick", []string{`account: "nobody", accepted: one of [chemistry physics root]`}},
 		{"physics", "slow", []string{`qos: "slow", accepted: one of [normal quick]`, "Invalid qos"}},
 		{"chemistry", "quick", []string{`qos: "quick", accepted: one of [normal]`}},

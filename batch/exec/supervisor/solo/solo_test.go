@@ -57,8 +57,10 @@ func output(t *testing.T, path string) string {
 
 func TestRunRecordsTheEndOfItsProgram(t *testing.T) {
 	t.Setenv("SLURM_JOB_NODELIST", "n[1-2]")
-	path, spec := attempt(t, Spec{Args: []string{"sh", "-c", `echo "$0 $A $DROVER_NODES"; exit 7`, "a  b'"},
-		Env: []string{"PATH=/usr/bin:/bin", "A=x y"}, System: System{Nodes: "SLURM_JOB_NODELIST"}})
+	path, spec := attempt(t, Spec{
+		Args: []string{"sh", "-c", `echo "$0 $A $DROVER_NODES"; exit 7`, "a  b'"},
+		Env:  []string{"PATH=/usr/bin:/bin", "A=x y"}, System: System{Nodes: "SLURM_JOB_NODELIST"},
+	})
 	if code := Run(path, strings.NewReader(spec), t.Output()); code != 7 {
 		t.Errorf("exit code %d", code)
 	}
@@ -216,8 +218,10 @@ func TestStopEndsAnAttemptAndLeavesANotice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			path, spec := attempt(t, Spec{Args: []string{"sh", "-c", c.program}, Env: []string{"PATH=/usr/bin:/bin"},
-				Notices: filepath.Join(dir, "a")})
+			path, spec := attempt(t, Spec{
+				Args: []string{"sh", "-c", c.program}, Env: []string{"PATH=/usr/bin:/bin"},
+				Notices: filepath.Join(dir, "a"),
+			})
 			if err := Stop(path); err != nil {
 				t.Fatal(err)
 			}
