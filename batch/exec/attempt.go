@@ -29,11 +29,11 @@ type attempt struct {
 	seq        uint64 // of its last change
 	prev, next *attempt
 
-	phase   batch.Phase
-	pending bool // submitted or reserved in this pass; the policy does not know it yet
-	last    bool // it was placed last in the queue, and not put back since
-	heldReserved   bool // reserved and held
-	dropped bool // canceled before it was confirmed
+	phase        batch.Phase
+	pending      bool // submitted or reserved in this pass; the policy does not know it yet
+	last         bool // it was placed last in the queue, and not put back since
+	heldReserved bool // reserved and held
+	dropped      bool // canceled before it was confirmed
 }
 
 // run holds the fields of an attempt from its start, or its end, on.
@@ -47,20 +47,20 @@ type run struct {
 	ended      batch.Time
 	outcome    batch.Outcome
 
-	proc     Launched          // nil until launched
-	launched batch.Time        // when the program started, as far as that is known
-	how      *batch.Checkpoint // how the program is stopped; nil: it is suspended in place
-	left     bool              // released to run without this system, see Release
-	stopping bool              // to be paused once it is launched
-	ending   batch.End
-	why      string        // why it is being ended
-	due      bool          // to be asked for a checkpoint at its deadline
-	checkpointAsked    bool          // it was asked for a checkpoint
-	gone     chan struct{} // closed at its end; nil without a checkpoint command
-	resumes  *parked       // the attempt that it continues, until it starts
-	again    *parked       // the same, after its start
-	awaited  bool          // the policy expects Resumed after the launch
-	unshared bool          // a warning that shares cannot be set was logged
+	proc            Launched          // nil until launched
+	launched        batch.Time        // when the program started, as far as that is known
+	how             *batch.Checkpoint // how the program is stopped; nil: it is suspended in place
+	left            bool              // released to run without this system, see Release
+	stopping        bool              // to be paused once it is launched
+	ending          batch.End
+	why             string        // why it is being ended
+	due             bool          // to be asked for a checkpoint at its deadline
+	checkpointAsked bool          // it was asked for a checkpoint
+	gone            chan struct{} // closed at its end; nil without a checkpoint command
+	resumes         *parked       // the attempt that it continues, until it starts
+	again           *parked       // the same, after its start
+	awaited         bool          // the policy expects Resumed after the launch
+	unshared        bool          // a warning that shares cannot be set was logged
 
 	done  batch.Duration // by earlier attempts
 	work  batch.Duration // done before since by this one, as time at full share

@@ -201,7 +201,7 @@ type changes struct {
 	lost       uint64        // highest number of a forgotten change
 	ring       []*attempt    // the ended ones, to forget the oldest
 	oldest     int           // its index in ring, once ring is full
-	announced       uint64        // the last change that was announced
+	announced  uint64        // the last change that was announced
 	more       chan struct{} // closed at the next change
 }
 

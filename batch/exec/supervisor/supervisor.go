@@ -47,13 +47,13 @@ type program struct {
 	groups  []string      // cgroup.procs files of its control groups; set before settled is closed
 
 	// Guarded by the supervisor's mu.
-	status  attempt.Status
-	err     error
-	pid     int        // of a child, to be signaled through the reaper
-	adopted process.ID // of a program that another supervisor has started
-	unsaved bool       // its end could not be written yet
-	leaseEnded  bool       // it was killed because the lease had ended
-	ends    int        // the number of ended leases when it was started
+	status     attempt.Status
+	err        error
+	pid        int        // of a child, to be signaled through the reaper
+	adopted    process.ID // of a program that another supervisor has started
+	unsaved    bool       // its end could not be written yet
+	leaseEnded bool       // it was killed because the lease had ended
+	ends       int        // the number of ended leases when it was started
 }
 
 // settle returns what became of an attempt: from memory, or by one call of find that

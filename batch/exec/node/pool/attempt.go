@@ -224,7 +224,7 @@ type member struct {
 	exit    exec.Exit
 	queue   []syscall.Signal // not sent yet, in order
 	sending bool
-	reached   bool // a signal that ends it may have arrived
+	reached bool // a signal that ends it may have arrived
 }
 
 // runs records the task of a member, and follows it.

@@ -89,18 +89,18 @@ type peer struct {
 
 	telling sync.Mutex // one call of the follower at a time; before mu
 
-	mu      sync.Mutex
-	up      bool
-	unfit   bool          // it answers, but no task can be launched
-	why     string        // why it is down, as last logged; "" if it is up, or was not queried yet
-	reported    bool          // last state reported to the follower; up at first
-	asked   bool          // a renewal has been tried
-	over    time.Time     // when its lease is over without further renewal
-	lapsed  bool          // the lease is over, and the members were given up
-	turned  chan struct{} // closed and replaced when one of the above changes
-	members map[ID]*member
-	abandoned   []ID          // members that were given up since the last answer of the node
-	shares  map[ID]Shares // to be sent
+	mu        sync.Mutex
+	up        bool
+	unfit     bool          // it answers, but no task can be launched
+	why       string        // why it is down, as last logged; "" if it is up, or was not queried yet
+	reported  bool          // last state reported to the follower; up at first
+	asked     bool          // a renewal has been tried
+	over      time.Time     // when its lease is over without further renewal
+	lapsed    bool          // the lease is over, and the members were given up
+	turned    chan struct{} // closed and replaced when one of the above changes
+	members   map[ID]*member
+	abandoned []ID          // members that were given up since the last answer of the node
+	shares    map[ID]Shares // to be sent
 }
 
 func newPeer(p *Pool, name string, node Node) *peer {

@@ -29,8 +29,8 @@ type Task struct {
 	use      cgroup.Use
 	stopped  bool             // by the last of SIGSTOP and SIGCONT
 	signals  []syscall.Signal // not delivered yet, in order
-	ending     bool             // it was asked to end
-	reached    bool             // the request to end may have arrived
+	ending   bool             // it was asked to end
+	reached  bool             // the request to end may have arrived
 
 	// Guarded by the node's sharing.
 	shared bool       // cpu was set
