@@ -197,7 +197,7 @@ func TestReleaseSendsNoSignalWhenAWalltimeEnds(t *testing.T) {
 		if f := find(t, s, "a"); f.Phase != batch.PhaseRunning || len(proc.signals()) > 0 {
 			t.Errorf("%+v got %v", f, proc.signals())
 		}
-		proc.end <- Exit{} // nobody is left who would
+		proc.end <- Exit{} // no other code would
 	})
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// calendar gives each job a place at its submission, around windows, and lets jobs
-// start in theirs in order. It writes down what it is told.
+// calendar gives each job a slot at its submission, around windows, and starts jobs in their
+// slots in order. It records its events.
 type calendar struct {
 	plan    *profile.Profile
 	jobs    map[batch.Handle]*entry

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// saving is minute's job with a way to make place.
+// saving is minute's job with a checkpoint.
 func saving(how batch.Checkpoint) batch.Command {
 	cmd := minute()
 	shelf.put(cmd.Key, batch.Program{Args: []string{"x"}, Checkpoint: &how})
@@ -32,7 +32,7 @@ func next(attempt uint32, left batch.Duration) batch.Command {
 	return cmd
 }
 
-// stopped runs saving's job until a policy has told it, after 10 s, to make place.
+// stopped runs saving's job until a policy asks it, after 10 s, to stop at a checkpoint.
 func stopped(t *testing.T, how batch.Checkpoint, more ...line) (*System, *toy, fakes, *fake) {
 	l := newFakes()
 	p := newToy(4, append([]line{{10 * batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}}}, more...)...)
@@ -98,7 +98,7 @@ func TestACheckpointIsNotRequestedBeforeItsMinimumRuntime(t *testing.T) {
 	late := usr1
 	late.After = 20 * batch.Second
 	for name, c := range map[string]struct {
-		end  *Exit // while it does not listen; nil: it goes on
+		end  *Exit // while it ignores signals; nil: it continues
 		want batch.Outcome
 	}{
 		"told then":        {nil, batch.Outcome{End: batch.EndKilled, Signal: "SIGKILL", Reason: "it had to make place, and has written no checkpoint within 30s"}},
@@ -135,7 +135,7 @@ func TestACheckpointIsNotRequestedBeforeItsMinimumRuntime(t *testing.T) {
 
 func TestJobAskedForACheckpointCanEndOtherwise(t *testing.T) {
 	for name, c := range map[string]struct {
-		exit *Exit // nil: it goes on
+		exit *Exit // nil: it continues
 		want batch.Outcome
 	}{
 		"finished meanwhile": {&Exit{}, batch.Outcome{End: batch.EndDone}},
@@ -211,7 +211,7 @@ func TestJobCanceledDuringItsCheckpointIsNotContinued(t *testing.T) {
 	}
 }
 
-// A server that was killed may have told it so.
+// A server that was killed may have asked for it.
 func TestJobThatStopsAtACheckpointUnaskedIsOverForThePolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakes()
@@ -232,7 +232,7 @@ func TestJobThatStopsAtACheckpointUnaskedIsOverForThePolicy(t *testing.T) {
 	})
 }
 
-// shell is a job that ends with the status of a checkpoint when there is a file "stop".
+// shell is a job that ends with the status of a checkpoint when a file "stop" exists.
 func shell(command ...string) batch.Command {
 	cmd := submission("a", 1, batch.Program{
 		Args: []string{"sh", "-c", `echo up > up; until [ -e stop ]; do sleep 0.01; done; exit 85`}, Stdout: "out", Stderr: "err",

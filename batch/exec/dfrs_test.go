@@ -51,7 +51,7 @@ func (s *stage) Launch(spec Spec) (Launched, error) {
 	for _, l := range spec.Allocation {
 		if s.down[l.Node] {
 			s.mu.Unlock()
-			time.Sleep(2 * time.Second) //nolint:forbidigo // virtual time, in which the policy is told
+			time.Sleep(2 * time.Second) //nolint:forbidigo // virtual time of the policy's events
 			s.mu.Lock()
 			return nil, ErrNodeGone
 		}
@@ -151,7 +151,7 @@ func (a *actor) SetShares(allocation []batch.NodeAllocation) error {
 
 func (a *actor) Wait() Exit { return <-a.end }
 
-// set has a node leave, whose processes are lost 33 s later, or come back.
+// set makes a node leave, with its processes lost 33 s later, or come back.
 func (s *stage) set(node int32, up bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,7 +228,7 @@ func TestFractionalPolicyAndExecutorAgreeWhateverHappens(t *testing.T) {
 	algorithms := []string{"GreedyPM */per/opt=min/minvt=600", "GreedyPM */opt=min", "MCB8 */per/opt=min", "/stretch-per/opt=max"}
 	seeds := []uint64{
 		155, 1359, 4591, // whom a node brings back is to have next to nothing
-		8683, 11530, 18934, // who moves to less stays beside one who moves to more
+		8683, 11530, 18934, // a job that moves to a smaller share stays beside one that moves to a larger one
 	}
 	for seed := range uint64(48) {
 		seeds = append(seeds, seed)

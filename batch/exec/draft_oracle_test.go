@@ -77,7 +77,7 @@ func (w *world) do(s *step) {
 
 // TestADraftPredictsTheSiteAndChangesNothing: what a draft answers is what a
 // second site answers to which the edits are really done, also after the first site
-// has gone on; and that one does what a third does, of which nobody made a draft.
+// has advanced; and the latter behaves like a third one without a draft.
 func TestADraftPredictsTheSiteAndChangesNothing(t *testing.T) {
 	for name, factory := range map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New, "cbf": cbf.New} {
 		t.Run(name, func(t *testing.T) {

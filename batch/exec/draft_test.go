@@ -127,7 +127,7 @@ func TestAFaultedSystemHasNoDraft(t *testing.T) {
 	}
 }
 
-// Copies are used by goroutines of their own while the system goes on. The race
+// Copies are used by other goroutines while the system continues. The race
 // detector watches.
 func TestDraftsAreUsedBesideTheLoop(t *testing.T) {
 	for name, s := range map[string]*System{

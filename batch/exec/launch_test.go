@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// shaped are programs that are told their shape as an argument.
+// shaped are programs that get their shape as an argument.
 type shaped struct{}
 
 func (shaped) Program(key batch.Key, shape batch.Shape) (batch.Program, error) {

@@ -23,7 +23,7 @@ import (
 // mode makes the test binary one of the programs the tests run.
 const (
 	mode  = "EXEC_TEST_MODE"
-	ready = "EXEC_TEST_READY" // a FIFO that is told the process numbers
+	ready = "EXEC_TEST_READY" // a FIFO that receives the process numbers
 )
 
 func TestMain(m *testing.M) {
@@ -78,8 +78,8 @@ func program(as string) int {
 	return 0
 }
 
-// block waits for longer than any test takes, but not for good: a program that
-// a broken executor left behind goes away by itself.
+// block waits for longer than any test takes, but not forever: a program that a broken
+// executor left behind ends by itself.
 func block() { <-time.After(5 * time.Minute) }
 
 // child starts a process that ignores SIGTERM and returns its number when it
@@ -111,8 +111,8 @@ func tell(pids ...int) {
 	}
 }
 
-// untilReady is a launcher that returns when the program has said that it is
-// ready, so that no test depends on how long a program takes to get there.
+// untilReady is a launcher that returns when the program has reported that it is ready, so no
+// test depends on the duration of a start.
 type untilReady struct {
 	fifo string
 	pids chan [2]int
@@ -143,7 +143,7 @@ func (l *untilReady) Launch(spec Spec) (Launched, error) {
 	return proc, nil
 }
 
-// alive reports whether a process is there and not a dead one that nobody reaped.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

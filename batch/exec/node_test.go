@@ -36,7 +36,7 @@ func TestNothingStartsOnANodeThatHasLeft(t *testing.T) {
 		if got := (<-l.launched).spec.Allocation; got[0].Node != 1 {
 			t.Errorf("started at %v", got)
 		}
-		// What ran there holds its allocation until it is known to have ended.
+		// A job that ran there holds its allocation until it is known to have ended.
 		on1.end <- Exit{Lost: true, Reason: "its node has left"}
 		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndLost || f.Outcome.Reason != "its node has left" {
 			t.Errorf("%+v", f.Outcome)
@@ -89,7 +89,7 @@ func TestUnknownNodeIsRefused(t *testing.T) {
 	}
 }
 
-// gone fails launches with ErrNodeGone as often as it is told to.
+// gone fails a given number of launches with ErrNodeGone.
 type gone struct {
 	fakes
 	left *atomic.Int32
@@ -241,7 +241,7 @@ func TestJobsHoldTheirMemoryUntilTheyHaveEnded(t *testing.T) {
 	if node(c) != 1 {
 		t.Errorf("the next one is on node %d", node(c))
 	}
-	// What the policy starts all the same goes to the lowest-numbered processors.
+	// A job that the policy starts anyway goes to the lowest-numbered processors.
 	d := large("d")
 	if node(d) != 0 {
 		t.Errorf("one too many is on node %d", node(d))

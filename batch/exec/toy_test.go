@@ -8,8 +8,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// toy is first come, first served on a count of processors. It writes down what
-// it is told, and can be given decisions to make at given instants.
+// toy is first come, first served on a count of processors. It records its events, and tests
+// can make it decide at given instants.
 type toy struct {
 	free       int32
 	queue      []*batch.Job

@@ -63,7 +63,7 @@ func TestAWindowOpensAndClosesByItselfAndJobsRunInIt(t *testing.T) {
 			t.Errorf("it started after %v", at)
 		}
 		(<-l.launched).end <- Exit{}
-		next := await(t, s, "next", batch.PhaseEnded) // it goes on to the end of the window
+		next := await(t, s, "next", batch.PhaseEnded) // it runs until the end of the window
 		if after := next.Ended.Sub(begun).Round(time.Millisecond); next.Outcome.End != batch.EndKilled || after.Round(time.Second) != (15*unit).Std() {
 			t.Errorf("%+v after %v", next.Outcome, after)
 		}

@@ -135,7 +135,7 @@ func (w *world) hold(id batch.JobID) {
 	w.apply(batch.Event{Kind: batch.Hold, Job: j.spec.Handle})
 }
 
-// until goes on to an instant.
+// until advances to an instant.
 func (w *world) until(limit batch.Time) {
 	for w.now < limit {
 		next := min(limit, w.policy.Wake())

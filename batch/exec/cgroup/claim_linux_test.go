@@ -22,7 +22,7 @@ func TestAProcessorHasOneOwnerAtATime(t *testing.T) {
 	}
 	got, err := a.ClaimCPUs(1)
 	if errors.Is(err, ErrTaken) {
-		t.Skip(err) // somebody else on this machine has them
+		t.Skip(err) // another process on this machine has claimed them
 	}
 	if err != nil || len(got) != 1 || !slices.Contains(all, got[0]) {
 		t.Fatalf("%v, %v, of %v", got, err, all)
@@ -125,7 +125,7 @@ func TestAGroupLeftStoppedContinuesWithItsShare(t *testing.T) {
 		need(t, h, Pausing)
 		g := newTestGroup(t, h, "job")
 		run(t, g, "spin 1")
-		if err := g.setStopped(true); err != nil { // and nobody noted it
+		if err := g.setStopped(true); err != nil { // without a record
 			t.Fatal(err)
 		}
 		if _, err := g.SetShare(Processor / 2); err != nil {

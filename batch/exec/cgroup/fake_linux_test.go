@@ -42,8 +42,8 @@ var (
 	}
 )
 
-// newFake returns a host whose second version has those controllers, mounted at
-// /v2, with this process in a group of it, and proc, which tells of it.
+// newFake returns a host whose version 2 has those controllers, mounted at /v2, with this
+// process in a group of it, and proc, which describes it.
 func newFake(t *testing.T, controllers ...string) (f *fake, proc string) {
 	t.Helper()
 	f = &fake{files: map[string]string{}, groups: map[string]bool{}, v2: "/v2", fail: map[string]error{}}

@@ -106,8 +106,8 @@ func TestPauseReleasesTheProcessorAndThawContinues(t *testing.T) {
 		if _, err := g.SetShare(Processor / 20); err != nil {
 			t.Fatal(err)
 		}
-		// With so little it has most likely just been stopped for its share: the
-		// one who lets it go on from that must know that it is frozen.
+		// With a share that small it has most likely just been stopped: the thaw of its duty
+		// cycle must not undo the freeze.
 		eventually(t, "it is throttled", func() bool { return use(t, g).Periods > 2 })
 		if err := g.Freeze(within(t, 10*time.Second)); err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ func play(role string) {
 		fmt.Println("held")
 		bufio.NewScanner(os.Stdin).Scan()
 		fmt.Fprintln(os.Stderr, block[len(block)-1])
-	case "leave": // forks away into a session of its own, and says who it is
+	case "leave": // forks away into a new session, and prints its number
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), "CGROUP_TEST_ROLE=spin 1")
 		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -166,7 +166,7 @@ func oldProc(t testing.TB) string {
 	return dir
 }
 
-// host makes a host whose groups go with the test.
+// host makes a host that removes its groups with the test.
 func host(t testing.TB, without ...Ability) *Host {
 	t.Helper()
 	return hostOf(t, "/proc", without...)

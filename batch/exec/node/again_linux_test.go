@@ -90,7 +90,7 @@ func TestAHostInAnotherGroupFindsTheGroupsOfItsPredecessor(t *testing.T) {
 	}
 }
 
-// Its predecessor was killed while it held the task stopped, and nobody but it knew which
+// Its predecessor was killed while it held the task stopped, and only it knew which
 // processes that were.
 func TestATaskLimitedBySignalsIsAdoptedAndKeepsItsShare(t *testing.T) {
 	dir := t.TempDir()

@@ -33,7 +33,7 @@ func (l testLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// config is of a host whose groups no other test has.
+// config is the configuration of a host with unique group names.
 func config(t testing.TB, dir string) Config {
 	return Config{
 		Dir: dir, Groups: cgroup.Config{Name: "test-" + strconv.Itoa(os.Getpid()) + "-" + testName(dir), StepAside: true},

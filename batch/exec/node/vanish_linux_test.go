@@ -25,7 +25,7 @@ const innerGroups = "NODE_TEST_GROUPS"
 // that is skipped.
 func inner(t *testing.T, name string, env []string, attr *syscall.SysProcAttr) {
 	t.Helper()
-	// This name is good for users, too, who may not enter the directory of the binary.
+	// Users without access to the directory of the binary can use this path too.
 	cmd := osexec.Command("/proc/self/exe", "-test.run=^"+name+"$", "-test.v", "-test.timeout=5m")
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Dir = "/"
@@ -39,7 +39,7 @@ func inner(t *testing.T, name string, env []string, attr *syscall.SysProcAttr) {
 	}
 }
 
-// What runs then runs on, unlimited, and whoever wants it held hears that it is not.
+// Running tasks continue without limits, and calls that set limits return an error.
 func TestControllersVanishUnderATaskThatRuns(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("file systems are root's to unmount")
@@ -120,7 +120,7 @@ func unmount(t *testing.T) {
 }
 
 // The tests of this package that say what a task gets, where no control group may be
-// made: a user who has no rights.
+// created: a user without rights.
 func TestAUserWithoutRightsLimitsTasksBySignals(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be somebody else")
@@ -147,7 +147,7 @@ func TestWithoutRights(t *testing.T) {
 		if o.Ability == cgroup.Memory || o.Ability == cgroup.Processors {
 			want = cgroup.None
 		}
-		// Where nothing is mounted nobody has rights either.
+		// Without a mount there are no rights either.
 		if o.Way != want || !strings.Contains(o.Why, "no right") && !strings.Contains(o.Why, "read-only") && !strings.Contains(o.Why, "is mounted") {
 			t.Errorf("want %s and why: %s", want, o)
 		}

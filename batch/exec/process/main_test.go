@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// alone reports true in a process where nobody else waits for children, as a
-// reaper wants it. Elsewhere it runs the test there.
+// alone reports true in a process without other code that waits for children, as a reaper
+// requires. Elsewhere it runs the test in such a process.
 func alone(t *testing.T) bool {
 	if os.Getenv(aloneVariable) != "" {
 		return true

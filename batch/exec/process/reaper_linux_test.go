@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// start starts a gated program and returns where its end is told.
+// start starts a gated program and returns a channel with its end.
 func start(t *testing.T, r *Reaper, spec Spec) (*Gated, chan Exit) {
 	t.Helper()
 	ended := make(chan Exit, 2)

@@ -155,7 +155,7 @@ func TestTheSupervisorDiesWhileTheProgramRuns(t *testing.T) {
 	read(t, here)
 	before := p.Started()
 	kill(t, supervisorPid(t, dir))
-	// Kept until there is another supervisor, or sent by it.
+	// Stored until there is another supervisor, or sent by it.
 	if err := p.Signal(syscall.SIGWINCH); err != nil {
 		t.Error(err)
 	}

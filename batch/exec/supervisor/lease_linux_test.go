@@ -189,7 +189,7 @@ func makeGroup(t *testing.T) *cgroup.Group {
 func TestAProgramRunsInItsGroupsFromItsFirstInstructionAndLeavesThemEmpty(t *testing.T) {
 	g, dir := makeGroup(t), t.TempDir()
 	c := connectTo(t, dir)
-	// The child is in a session of its own: only the group knows whose it is.
+	// The child is in a new session: only the group identifies it.
 	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `cat /proc/self/cgroup > "$1"; setsid sleep 300 & : > "$1.up"; wait $!`, filepath.Join(dir, "in")),
 		attempts(dir), Placement{Groups: g.Procs()})
 	if err != nil {

@@ -202,7 +202,7 @@ func read(t testing.TB, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// alive reports whether a process is there and not a dead one.
+// alive reports whether a process exists and is not a zombie.
 func alive(t testing.TB, pid string) bool {
 	t.Helper()
 	n, err := strconv.Atoi(pid)

@@ -84,8 +84,8 @@ func TestMemoryNeedIsNeverBelowTheLimit(t *testing.T) {
 	})
 }
 
-// The step is span/(span+Pace) of the way, exactly; who was throttled below what he is
-// believed to need, and used no more, teaches nothing.
+// The step is span/(span+Pace) of the difference, exactly; a task that was throttled below
+// its estimate, and used no more, shows nothing.
 func TestCPUNeedMovesSlowlyToTheMeasuredNeed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := needs.New(needs.Need{CPU: batch.Share(rapid.Int32Range(1, int32(one)).Draw(t, "declared"))})
@@ -143,7 +143,7 @@ func TestTheEstimateConvergesToTheNeed(t *testing.T) {
 	}
 }
 
-// The one that recalls has been told nothing, and so it tells what the first one did.
+// The one that recalls has reported nothing, so it reports what the first one did.
 func TestMeasuredNeedsAreRecalled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		declared := needs.Need{CPU: batch.Share(rapid.Int32Range(1, int32(one)).Draw(t, "cpu")), Memory: rapid.Int64Range(0, 1<<50).Draw(t, "memory")}

@@ -110,7 +110,7 @@ func TestTasksGoWhereThereIsMemoryForThem(t *testing.T) {
 		{1, 6, []batch.NodeAllocation{at(0, 1)}},
 		{1, 6, []batch.NodeAllocation{at(1, 1)}}, // node 0 has processors, and 4 of memory
 		{2, 4, []batch.NodeAllocation{at(0, 1), at(1, 1)}},
-		{2, 6, []batch.NodeAllocation{at(0, 2)}}, // there is memory for one, on node 2: then it counts for nobody
+		{2, 6, []batch.NodeAllocation{at(0, 2)}}, // there is memory for one, on node 2: then memory is ignored
 		{1, 7, []batch.NodeAllocation{at(2, 1)}}, // what has no memory counts as having enough
 		{2, 0, []batch.NodeAllocation{at(1, 2)}},
 		{1, 1, nil},

@@ -52,7 +52,7 @@ func TestLateSequencesAreNotApplied(t *testing.T) {
 	}
 }
 
-// The daemon hears of the end between looking the task up and giving it the node.Sequence.
+// The end arrives between the lookup of the task and the update of its node.Sequence.
 func TestAnEndedTaskIsForgotten(t *testing.T) {
 	var o sequencer
 	id := node.ID{Key: batch.Key{Job: "a"}}

@@ -175,7 +175,7 @@ func (h *host) shares() [][]Shares {
 	return h.sets
 }
 
-// running counts the processes that are there.
+// running counts the live processes.
 func (h *host) running() (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -267,7 +267,7 @@ func (p *proc) wait(detached <-chan struct{}) exec.Exit {
 
 func (p *proc) Detach() { p.once.Do(func() { close(p.detached) }) }
 
-// again is what somebody sees of a process who has attached to it.
+// again is the view of a process after an Attach.
 type again struct {
 	*proc
 	detached chan struct{}
@@ -277,7 +277,7 @@ type again struct {
 func (a *again) Wait() exec.Exit { return a.wait(a.detached) }
 func (a *again) Detach()         { a.once.Do(func() { close(a.detached) }) }
 
-// news is what a follower is told.
+// news is a call of the follower.
 type news struct {
 	mu  sync.Mutex
 	all []string
@@ -296,8 +296,7 @@ func (n *news) told() []string {
 	return slices.Clone(n.all)
 }
 
-// open makes a pool over hosts that is closed with the test, and waits until they are
-// there.
+// open makes a pool over hosts, closed with the test, and waits until all are up.
 func open(t testing.TB, hosts ...*host) *Pool {
 	t.Helper()
 	var cfg Config

@@ -68,7 +68,7 @@ func TestPartitionThatHealsWithinTheLeaseEndsNothing(t *testing.T) {
 		ended, done := launch(t, p, spec("k", batch.LaunchOnce, on(0, 1)), a)
 		a.cutOff(true)
 		after(20 * time.Second)
-		done[0].finish(exec.Exit{Code: 3}) // it is told of when there is somebody to hear it
+		done[0].finish(exec.Exit{Code: 3}) // it is reported once there is a follower
 		_ = ended.Signal(syscall.SIGTERM)
 		after(3 * time.Second)
 		a.cutOff(false)
@@ -287,7 +287,7 @@ func TestSignalReachesAJobThroughAnyMember(t *testing.T) {
 		"one has, and one node says that": {exec.Exit{Unheard: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 20 { // the two are told side by side
+			for range 20 { // both are reported concurrently
 				synctest.Test(t, func(t *testing.T) {
 					a, b := newHost("a"), newHost("b")
 					p := open(t, a, b)
@@ -391,7 +391,7 @@ func TestAskedReturnsWhenTheStateOfAllNodesIsKnown(t *testing.T) {
 	})
 }
 
-// It was asked while nobody followed.
+// It was queried while there was no follower.
 func TestAFollowerLearnsTheKnownStateAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")

@@ -108,7 +108,7 @@ func TestMembersAppendToFilesThatAreTruncatedOnce(t *testing.T) {
 		if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s.Key, s.Append = key("k"), true // it goes on from a checkpoint
+		s.Key, s.Append = key("k"), true // it continues from a checkpoint
 		launch(t, p, s, a, b)
 		if text, _ := os.ReadFile(file); string(text) != "x" {
 			t.Errorf("%q", text)

@@ -60,7 +60,7 @@ func newStub(ctx context.Context, m *machine, life int) *stub {
 }
 
 // ask sends a message, has the machine answer it, and waits for that no longer than
-// ctx. The message goes on without ctx.
+// ctx. The message continues without ctx.
 func ask[T any](ctx context.Context, s *stub, what string, do func(m *machine) (T, error)) (T, error) {
 	type answer struct {
 		v   T
@@ -260,7 +260,7 @@ func (p *seen) look() {
 	}
 }
 
-// run asks about it now and then, as a watch would tell, and delivers its signals.
+// run queries it now and then, like a watch, and delivers its signals.
 func (p *seen) run() {
 	for {
 		ctx, cancel := context.WithTimeout(p.s.ctx, 2*time.Second)

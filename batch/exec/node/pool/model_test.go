@@ -24,7 +24,7 @@ type world struct {
 	seed     uint64 // of delays
 	machines []*machine
 	flights  sync.WaitGroup // messages on their way
-	told     []bool         // by Follow, in this life of the server
+	told     []bool         // by Follow, in this process of the server
 	attempts map[batch.Key]*modelAttempt
 	wrong    []string // what must not be
 }
@@ -266,7 +266,7 @@ func sleep(d time.Duration) {
 	time.Sleep(d) //nolint:forbidigo // virtual time
 }
 
-// settled sleeps, and waits until nobody has anything to do at that instant.
+// settled sleeps, and waits until no goroutine is runnable at that instant.
 func settled(d time.Duration) {
 	sleep(d)
 	synctest.Wait()

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
-// What the pool of a world is told. The margin is for clocks that drift by 9 %.
+// The configuration of a world's pool. The margin is for a clock drift of 9%.
 const (
 	worldLease  = 6 * time.Second
 	worldMargin = worldLease / 10
@@ -28,8 +28,8 @@ type modelAttempt struct {
 	obeys      bool
 	share      batch.Share // that was asked for last
 	proc       *Attempt    // in this life of the server
-	over       bool        // as was told
-	life       int         // of the server that was told
+	over       bool        // as reported
+	life       int         // of the server that got the report
 }
 
 // site is the server of a world.
@@ -40,7 +40,7 @@ type site struct {
 	pool   *Pool
 	stubs  []*stub
 	cancel context.CancelFunc
-	work   sync.WaitGroup // who launches, or waits for an end, in this life
+	work   sync.WaitGroup // goroutines that launch, or wait for an end, in this process
 	undo   sync.WaitGroup // what ends by itself, as partitions do
 	jobs   int
 }
@@ -176,8 +176,7 @@ func (s *site) setShares(a *modelAttempt, proc *Attempt, share batch.Share) {
 	}
 }
 
-// over takes an end, and has what was lost or never ran begin anew, elsewhere if that
-// can be.
+// over handles an end, and starts what was lost or never ran again, elsewhere if possible.
 func (s *site) over(a *modelAttempt, exit exec.Exit, err error) {
 	s.w.mu.Lock()
 	a.over, a.proc, a.life = true, nil, s.lives

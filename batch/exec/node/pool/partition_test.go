@@ -16,10 +16,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 )
 
-// Whatever the network, the nodes and the server do: nothing of an attempt runs when,
-// or after, its end was told; no member runs twice; nothing is launched where the
-// follower believes that there is no node; an end is one of its members'; and when all
-// is well again the last shares are in force, and every attempt ends.
+// For any behavior of the network, the nodes and the server: nothing of an attempt runs when,
+// or after, its end was reported; no member runs twice; nothing is launched where the
+// follower believes the node to be down; an end is one of its members'; and when all faults
+// are over, the last shares are in force, and every attempt ends.
 func TestNothingRunsTwiceUnderPartitionsAndRestarts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPlan().Draw(rt, "plan")
@@ -131,8 +131,8 @@ func (w *world) started(m *machine, b *body) {
 	}
 }
 
-// isUp sees that a node is there. What this life of the server has given up must be gone,
-// even on hosts that do not keep their leases. The caller holds mu.
+// isUp checks a node that joins. What this server has given up must be gone, even on hosts
+// that do not enforce their leases. The caller holds mu.
 func (w *world) isUp(m *machine, life int) {
 	for id, b := range m.bodies {
 		if a := w.attempts[id.Key]; a.over && a.life == life && !b.gone {
@@ -200,7 +200,7 @@ func (w *world) checkShares() {
 	}
 }
 
-// checkFailed sees to it that who has failed has ended the others.
+// checkFailed checks that a failed member has ended the others.
 func (w *world) checkFailed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

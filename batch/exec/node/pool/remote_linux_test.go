@@ -30,7 +30,7 @@ func rigs(t *testing.T, n int, lease time.Duration) (*pool.Pool, []*rig, *news) 
 	return over(t, lease, all...), all, &news{}
 }
 
-// over makes a pool that is closed with the test, and waits until its nodes are there.
+// over makes a pool, closed with the test, and waits until its nodes are up.
 func over(t testing.TB, lease time.Duration, all ...*rig) *pool.Pool {
 	t.Helper()
 	cfg := pool.Config{Lease: lease}
@@ -56,7 +56,7 @@ func over(t testing.TB, lease time.Duration, all ...*rig) *pool.Pool {
 
 var probes atomic.Uint32
 
-// news is what a follower is told.
+// news is a call of the follower.
 type news struct {
 	mu  sync.Mutex
 	all []bool
@@ -80,8 +80,8 @@ func on(node, processors int32) batch.NodeAllocation {
 	return batch.NodeAllocation{Node: node, Processors: processors, Share: batch.One}
 }
 
-// script is an attempt of as many processes as there are allocation, which write down who
-// they are.
+// script is an attempt with one process for each part of the allocation. Each writes its
+// rank.
 func script(dir, name string, how batch.Launch, text string, allocation ...batch.NodeAllocation) exec.Spec {
 	s := exec.Spec{Key: key(name), Shape: batch.Shape{Width: 1, Walltime: batch.Hour}, Launch: how, Allocation: allocation}
 	s.Args = []string{"/bin/sh", "-c", `echo $$ > pid.new.$DROVER_RANK; mv pid.new.$DROVER_RANK pid.` + name + `.$DROVER_RANK; ` + text}

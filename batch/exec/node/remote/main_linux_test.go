@@ -131,7 +131,7 @@ func (r *rig) launch(t node.TaskSpec) *Task {
 // runs is a script that says that it runs, and as whom, and how often it ran.
 const runs = `echo $$ > "$1/pid.new" && mv "$1/pid.new" "$1/pid"; echo x >> "$1/ran"; `
 
-// pid waits for a script that says who it is.
+// pid waits for a script that prints its number.
 func (r *rig) pid() int {
 	r.t.Helper()
 	var pid int

@@ -92,7 +92,7 @@ func TestATaskOutlivesItsDaemon(t *testing.T) {
 	p := r.launch(r.task(1, `trap 'exit 5' USR1; `+runs+`while :; do sleep 0.02; done`))
 	pid := r.pid()
 	r.Stop(syscall.SIGKILL)
-	// Kept until there is a daemon again.
+	// Stored until there is a daemon again.
 	if err := p.Signal(syscall.SIGUSR1); err != nil {
 		t.Error(err)
 	}
@@ -163,7 +163,7 @@ func TestATaskDiesWithItsSupervisorAndWithAllThatItStarted(t *testing.T) {
 				t.Errorf("%+v, ran %d times", e, r.ran())
 			}
 			if !byGroups {
-				return // who has left the process group is out of reach
+				return // a process that has left the process group is out of reach
 			}
 			if child := number(t, filepath.Join(r.dir, "child")); nodetest.Alive(child) {
 				t.Errorf("process %d lives", child)
@@ -233,7 +233,7 @@ func TestALaunchThatIsLateForItsLeaseRunsNothingUnderTheNext(t *testing.T) {
 	defer func() { r.node.Close(); r.node = held }()
 	defer r.keep(lease)()
 	r.proxy.setCut(false)
-	_ = wait(t.Context(), nil, 300*time.Millisecond) // nothing tells of a refusal
+	_ = wait(t.Context(), nil, 300*time.Millisecond) // nothing reports a refusal
 	cancel()
 	if p := <-late; p != nil {
 		p.Detach()

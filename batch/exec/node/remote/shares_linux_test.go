@@ -90,7 +90,7 @@ func TestATaskThatEndedBeforeASignalEndedByItself(t *testing.T) {
 	}
 	r.until("it has ended", func() bool { return !nodetest.Alive(pid) })
 	r.until("nobody watches", func() bool { _, ok := r.node.sequence(); return !ok })
-	if err := p.Signal(syscall.SIGTERM); err != nil { // kept, as nobody knows
+	if err := p.Signal(syscall.SIGTERM); err != nil { // stored, because its state is unknown
 		t.Error(err)
 	}
 	r.Start()
