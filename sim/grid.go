@@ -80,7 +80,8 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 		return nil, err
 	}
 	g := &Grid{
-		mct: s.Mapping == MappingMCT, widest: int32(s.widest()), types: types, input: int64(s.Input), links: links, progress: progress,
+		mct: s.Mapping == MappingMCT, widest: int32(s.widest()), types: types, input: int64(s.Input), links: links,
+		progress: progress,
 	}
 	for i := range s.Sites {
 		c := &s.Sites[i]
@@ -98,7 +99,8 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
 		gs := &gridSite{
-			index: int32(i), name: c.Name, speed: speed, overrun: overrun, ratio: len(types) > 0, core: core, policy: p, shared: policy.Of(c.Policy).Shares,
+			index: int32(i), name: c.Name, speed: speed, overrun: overrun, ratio: len(types) > 0, core: core, policy: p,
+			shared: policy.Of(c.Policy).Shares,
 		}
 		gs.engine = engine.New(p, gs, nil)
 		if s.Places {

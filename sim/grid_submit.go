@@ -69,7 +69,8 @@ func (g *Grid) choose(now batch.Time, j *Job, request *site.Request) (*gridSite,
 		if err != nil {
 			answer.Missing = mapping.Refused
 		} else {
-			answer.Wait, answer.Run, answer.Width, answer.Walltime = quote.Wait, quote.Run, quote.Shape.Width, quote.Shape.Walltime
+			answer.Wait, answer.Run, answer.Width, answer.Walltime = quote.Wait, quote.Run, quote.Shape.Width,
+				quote.Shape.Walltime
 			answer.Kind, answer.P = quote.Kind, quote.P
 		}
 		g.answers = append(g.answers, answer)

@@ -106,7 +106,8 @@ func (r *Result) WriteJobs(w io.Writer) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{
 		"job_id", "submission_time", "requested_number_of_resources", "requested_time", "success", "final_state",
-		"starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time", "stretch", "allocated_resources", "site",
+		"starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time", "stretch",
+		"allocated_resources", "site",
 	}); err != nil {
 		return err
 	}

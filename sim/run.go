@@ -41,12 +41,15 @@ func (s *Single) Validate() error {
 	}
 	switch {
 	case s.Node != 0 && !traits.Machines:
-		errs = append(errs, fmt.Errorf("node: %d with policy %s, accepted: with %s, whose jobs have a machine each", s.Node, s.Policy, named(machines)))
+		errs = append(errs, fmt.Errorf("node: %d with policy %s, accepted: with %s, whose jobs have a machine each", s.Node,
+			s.Policy, named(machines)))
 	case s.Node < 0 || s.Node > 0 && s.Procs%s.Node != 0:
-		errs = append(errs, fmt.Errorf("node: %d, accepted: 1 or more, so many that %d processors are whole machines", s.Node, s.Procs))
+		errs = append(errs, fmt.Errorf("node: %d, accepted: 1 or more, so many that %d processors are whole machines",
+			s.Node, s.Procs))
 	}
 	if s.PassEachEvent && !traits.Queue {
-		errs = append(errs, fmt.Errorf("passes: event with policy %s, accepted: event with %s, which do not plan", s.Policy, named(queues)))
+		errs = append(errs, fmt.Errorf("passes: event with policy %s, accepted: event with %s, which do not plan", s.Policy,
+			named(queues)))
 	}
 	if s.Penalty < 0 {
 		errs = append(errs, fmt.Errorf("penalty: %v, accepted: 0s or more", s.Penalty))
@@ -76,7 +79,8 @@ func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := Cluster{Policy: p, Overrun: s.Overrun, PassEachEvent: s.PassEachEvent, Penalty: s.Penalty, Shared: choosesNodes(s.Policy)}
+	c := Cluster{Policy: p, Overrun: s.Overrun, PassEachEvent: s.PassEachEvent, Penalty: s.Penalty,
+		Shared: choosesNodes(s.Policy)}
 	if s.Progress != nil {
 		c.Progress = func(done int) { s.Progress(done, len(w.Jobs)) }
 	}
@@ -91,7 +95,8 @@ func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 	return &Result{
 		Summary: Summary{
 			Schema: SummarySchema, Figures: figures, SelfTuning: tuning,
-			Sites: []SiteSummary{{Name: "site", Policy: s.Policy, Processors: procs, Speed: "1", Figures: figures, SelfTuning: tuning}},
+			Sites: []SiteSummary{{Name: "site", Policy: s.Policy, Processors: procs, Speed: "1", Figures: figures,
+				SelfTuning: tuning}},
 		},
 		Workload: w, Outcomes: outcomes,
 	}, nil

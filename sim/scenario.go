@@ -142,7 +142,8 @@ func (s *Scenario) Validate() []error {
 		key   string
 		given bool
 	}{
-		{"reallocation", s.Reallocation != nil}, {"moldable", s.Moldable != nil}, {"local", s.Local != nil}, {"network", s.Network != nil},
+		{"reallocation", s.Reallocation != nil}, {"moldable", s.Moldable != nil}, {"local", s.Local != nil},
+		{"network", s.Network != nil},
 	} {
 		if c.given && s.Mapping == MappingNone {
 			bad(c.key, "with mapping none, under which all jobs are local and rigid, accepted: with mapping mct")
@@ -198,7 +199,8 @@ func (n *Network) links(sites []GridSite) (*mapping.Links, []error) {
 		pair := mapping.Pair{From: l.From, To: l.To}
 		_, twice := out.Pairs[pair]
 		if !known[l.From] || !known[l.To] || l.From == l.To || twice {
-			errs = append(errs, fmt.Errorf("%s: from %q to %q, accepted: two sites of the scenario, each pair once", key, l.From, l.To))
+			errs = append(errs, fmt.Errorf("%s: from %q to %q, accepted: two sites of the scenario, each pair once", key,
+				l.From, l.To))
 		}
 		out.Pairs[pair] = read(key, l.Bandwidth, l.Latency)
 	}

@@ -98,7 +98,8 @@ func (l *Ledger) check(now batch.Time) {
 	}
 	for _, pool := range l.platform.Licenses {
 		if licenses[pool.Name] > int64(pool.Copies) {
-			panic(fmt.Sprintf("ledger: at %d %d copies of license %s are taken of %d", now, licenses[pool.Name], pool.Name, pool.Copies))
+			panic(fmt.Sprintf("ledger: at %d %d copies of license %s are taken of %d", now, licenses[pool.Name], pool.Name,
+				pool.Copies))
 		}
 	}
 }

@@ -40,7 +40,8 @@ func (h *holding) stay(now batch.Time, d *batch.Decision) {
 		return a.Node == b.Node && a.Group == b.Group && a.Processors == b.Processors
 	}
 	if d.Kind == batch.Migrate || d.Kind != batch.Pause && !slices.EqualFunc(h.places, d.Allocation, same) {
-		panic(fmt.Sprintf("ledger: at %d %v of job %d, which stays in memory: to %v from %v", now, d.Kind, d.Job, d.Allocation, h.places))
+		panic(fmt.Sprintf("ledger: at %d %v of job %d, which stays in memory: to %v from %v", now, d.Kind, d.Job,
+			d.Allocation, h.places))
 	}
 }
 

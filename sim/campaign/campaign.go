@@ -124,13 +124,17 @@ func (p *parser) parse(data []byte) (*Campaign, error) {
 		Dedicated:   list(p, "dedicated", f.Dedicated, strconv.FormatBool, accepts(parseTruth, "true, false")),
 		Homogeneous: list(p, "homogeneous", f.Homogeneous, strconv.FormatBool, accepts(parseTruth, "true, false")),
 		Tunings:     list(p, "tunings", f.Tunings, site.Tuning.String, nameOf(site.Tuning.String)),
-		Algorithms:  list(p, "algorithms", f.Algorithms, reallocation.Algorithm.String, nameOf(reallocation.Algorithm.String)),
-		Heuristics:  list(p, "heuristics", f.Heuristics, reallocation.Heuristic.String, nameOf(reallocation.Heuristic.String)),
-		Windows:     list(p, "windows", f.Windows, reallocation.Window.String, accepts(sound(reallocation.ParseWindow), "at least 1, or all")),
-		Periods:     list(p, "periods", f.Periods, durationText, length(batch.Second)),
-		Thresholds:  list(p, "thresholds", f.Thresholds, durationText, length(0)),
-		Patience:    list(p, "patience", f.Patience, reallocation.PatienceText, accepts(sound(reallocation.ParsePatience), "0 or more, or off")),
-		Scenarios:   list(p, "scenarios", f.Scenarios, func(s Scenario) string { return s.Name }, p.find),
+		Algorithms: list(p, "algorithms", f.Algorithms, reallocation.Algorithm.String,
+			nameOf(reallocation.Algorithm.String)),
+		Heuristics: list(p, "heuristics", f.Heuristics, reallocation.Heuristic.String,
+			nameOf(reallocation.Heuristic.String)),
+		Windows: list(p, "windows", f.Windows, reallocation.Window.String,
+			accepts(sound(reallocation.ParseWindow), "at least 1, or all")),
+		Periods:    list(p, "periods", f.Periods, durationText, length(batch.Second)),
+		Thresholds: list(p, "thresholds", f.Thresholds, durationText, length(0)),
+		Patience: list(p, "patience", f.Patience, reallocation.PatienceText,
+			accepts(sound(reallocation.ParsePatience), "0 or more, or off")),
+		Scenarios: list(p, "scenarios", f.Scenarios, func(s Scenario) string { return s.Name }, p.find),
 	}
 	if len(p.problems) == 0 {
 		if c.most() > MaxExperiments {
@@ -298,7 +302,8 @@ func find(campaign, name string) (Scenario, *config.FieldError) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s, &config.FieldError{
-			Value: name, Accepted: strings.Join(scenarios.Names(), ", ") + ", or the path of a scenario file from the campaign's folder",
+			Value:    name,
+			Accepted: strings.Join(scenarios.Names(), ", ") + ", or the path of a scenario file from the campaign's folder",
 		}
 	case err != nil:
 		return s, &config.FieldError{Message: err.Error()}

@@ -27,7 +27,8 @@ type UnknownError struct {
 
 // Error lists the campaigns that come with Drover.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("campaign %q: no such file, accepted: %s, or the path of a campaign file", e.Name, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("campaign %q: no such file, accepted: %s, or the path of a campaign file", e.Name,
+		strings.Join(e.Known, ", "))
 }
 
 // LockedError is a folder in which another process is at work.
@@ -93,7 +94,8 @@ type InterruptedError struct {
 
 // Error says how to resume.
 func (e *InterruptedError) Error() string {
-	return fmt.Sprintf("interrupted: %d of %d experiments are in %s; the same command resumes with the others", e.Done, e.Total, e.Dir)
+	return fmt.Sprintf("interrupted: %d of %d experiments are in %s; the same command resumes with the others", e.Done,
+		e.Total, e.Dir)
 }
 
 // Unwrap returns why it was ended.

@@ -180,9 +180,11 @@ const keys = 11
 // it. Times are in seconds. What compares with a reference is empty in a reference,
 // and so are shares of impacted jobs where none is.
 var Columns = []string{
-	"scenario", "homogeneous", "dedicated", "tuning", "seed", "algorithm", "heuristic", "window", "period_s", "threshold_s", "patience",
+	"scenario", "homogeneous", "dedicated", "tuning", "seed", "algorithm", "heuristic", "window", "period_s",
+	"threshold_s", "patience",
 	"jobs", "grid_jobs", "impacted", "impacted_share", "reallocations", "reallocations_share", "early", "early_share",
-	"relative_response", "response_mean", "response_reference", "wait_mean", "bounded_slowdown_mean", "bounded_slowdown_reference",
+	"relative_response", "response_mean", "response_reference", "wait_mean", "bounded_slowdown_mean",
+	"bounded_slowdown_reference",
 	"killed", "rounds", "questions", "estimates", "later", "kept", "put_back_later_most", "bytes_moved",
 }
 

@@ -51,7 +51,8 @@ func (e *Experiment) String() string {
 	}
 	r := &e.Reallocation
 	return fmt.Sprintf("%s, %v, %v, window %s, period %s, threshold %s, patience %s",
-		text, r.Algorithm, r.Heuristic, r.Window.String(), durationText(r.Period), durationText(r.Threshold), reallocation.PatienceText(r.Patience))
+		text, r.Algorithm, r.Heuristic, r.Window.String(), durationText(r.Period), durationText(r.Threshold),
+		reallocation.PatienceText(r.Patience))
 }
 
 // Experiments returns all experiments in the order of the results: each reference
@@ -140,7 +141,8 @@ func (c *Campaign) references() int {
 
 // most bounds the number of experiments: it counts repetitions.
 func (c *Campaign) most() int {
-	ways := product(len(c.Algorithms), len(c.Heuristics), len(c.Windows), len(c.Periods), len(c.Thresholds), len(c.Patience))
+	ways := product(len(c.Algorithms), len(c.Heuristics), len(c.Windows), len(c.Periods), len(c.Thresholds),
+		len(c.Patience))
 	return product(c.references(), ways+1)
 }
 
@@ -191,7 +193,8 @@ func (p *parser) seeds(n *yaml.Node) []uint64 {
 			}
 			texts[i] = v.Value // "" for what is no scalar, and so no number
 		}
-		return list(p, "seeds", texts, func(s uint64) string { return strconv.FormatUint(s, 10) }, accepts(parseSeed, "a whole number from 0 on"))
+		return list(p, "seeds", texts, func(s uint64) string { return strconv.FormatUint(s, 10) },
+			accepts(parseSeed, "a whole number from 0 on"))
 	}
 	p.badSeeds(n, seedsAccepted)
 	return nil

@@ -97,7 +97,8 @@ type finished struct {
 func newCampaignRun(c *Campaign, o *Options, f *folder) *campaignRun {
 	todo := groups(f.experiments, func(i int) bool { return f.rows[i] != nil })
 	r := &campaignRun{
-		options: o, folder: f, queue: newQueue(todo), shelf: newShelf(o.runner, c, todo), pace: newPace(f.experiments, o.Workers),
+		options: o, folder: f, queue: newQueue(todo), shelf: newShelf(o.runner, c, todo),
+		pace: newPace(f.experiments, o.Workers),
 	}
 	for i := range f.rows {
 		if f.rows[i] != nil {
@@ -252,7 +253,8 @@ type simulated struct {
 	local    sim.Fraction // of the scenario itself
 }
 
-func (s *simulated) run(ctx context.Context, e *Experiment, reference *sim.Result) (*sim.Result, sim.Comparison, error) {
+func (s *simulated) run(ctx context.Context, e *Experiment, reference *sim.Result) (*sim.Result, sim.Comparison,
+	error) {
 	v := sim.Variant{Seed: e.Seed, Homogeneous: e.Homogeneous, Tuning: e.Tuning.String()}
 	if !e.Dedicated {
 		if v.Local = s.local; v.Local.IsZero() {
@@ -263,7 +265,8 @@ func (s *simulated) run(ctx context.Context, e *Experiment, reference *sim.Resul
 		r := &e.Reallocation
 		v.Reallocation = &sim.Reallocation{
 			Algorithm: r.Algorithm.String(), Heuristic: r.Heuristic.String(), Window: r.Window.String(),
-			Period: durationText(r.Period), Threshold: durationText(r.Threshold), Patience: reallocation.PatienceText(r.Patience),
+			Period: durationText(r.Period), Threshold: durationText(r.Threshold),
+			Patience: reallocation.PatienceText(r.Patience),
 		}
 	}
 	result, err := s.scenario.Run(ctx, v, nil)

@@ -153,7 +153,8 @@ func (w *world) started(h *host, c *claim) {
 	case final(r.State) || f.heard != 0:
 		f.wrong("it runs at %s after its end: %s", h.s.name, w.whereabouts(f))
 	case r.Under != c.key.Epoch || r.Attempt != c.key.Attempt:
-		f.wrong("attempt %d/%d runs at %s, and the record there is of attempt %d/%d", c.key.Epoch, c.key.Attempt, h.s.name, r.Under, r.Attempt)
+		f.wrong("attempt %d/%d runs at %s, and the record there is of attempt %d/%d", c.key.Epoch, c.key.Attempt, h.s.name,
+			r.Under, r.Attempt)
 	case !h.s.disk.page(f).files:
 		f.wrong("it runs at %s without its files", h.s.name)
 	}

@@ -62,7 +62,8 @@ func (w *world) ask(from int, s *server, f *fact, do func(now batch.Time) answer
 // begin makes the request.
 func (c *client) begin() {
 	w := c.w
-	r := &site.Request{Service: "work", Owner: "ada", Idempotent: w.chance(w.sc.idempotent), Retries: int32(len(w.facts) % 3)}
+	r := &site.Request{Service: "work", Owner: "ada", Idempotent: w.chance(w.sc.idempotent),
+		Retries: int32(len(w.facts) % 3)}
 	if w.chance(w.sc.local) {
 		r.Origin = batch.Local
 	}
@@ -132,14 +133,16 @@ func (c *client) act(f *fact, a submission.Action) {
 		}, func(k submission.FailureKind) { c.act(f, c.sub.Failed(w.now, failed(k))) })
 	case submission.Submit:
 		s := w.siteOf(a.Target.Site)
-		w.ask(c.node, s, f, func(now batch.Time) answer { return s.submit(now, f) }, func(got answer) { c.answered(f, s, got) })
+		w.ask(c.node, s, f, func(now batch.Time) answer { return s.submit(now, f) },
+			func(got answer) { c.answered(f, s, got) })
 	case submission.Withdraw:
 		s := w.siteOf(a.Target.Site)
 		if w.plant == NoWithdraw {
 			c.act(f, c.sub.Withdrawn(w.now))
 			return
 		}
-		w.ask(c.node, s, f, func(now batch.Time) answer { return s.withdraw(now, f) }, func(got answer) { c.answered(f, s, got) })
+		w.ask(c.node, s, f, func(now batch.Time) answer { return s.withdraw(now, f) },
+			func(got answer) { c.answered(f, s, got) })
 	case submission.Pause:
 		w.queue.add(max(a.Until, w.now), func() { c.act(f, c.sub.Awake(w.now)) })
 	case submission.Done:

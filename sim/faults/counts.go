@@ -52,7 +52,8 @@ var kindNames = [kinds]string{
 	DiskFull: "disk full", Supervisor: "supervisors killed", NeverRan: "launches that died", SetBack: "clocks set back",
 	SiteLost: "sites lost", GaveUp: "clients gone", Drained: "drains", Replayed: "messages replayed",
 	Submitted: "requests", Reruns: "requests rerun", Accepted: "jobs accepted", Withdrawn: "jobs withdrawn",
-	Started: "processes", Unseen: "ends unseen", Failures: "failures tried again", Ordered: "moves begun", Committed: "moves committed", Aborted: "moves aborted",
+	Started: "processes", Unseen: "ends unseen", Failures: "failures tried again", Ordered: "moves begun",
+	Committed: "moves committed", Aborted: "moves aborted",
 	Rounds: "rounds", Cancels: "cancels answered", Forgotten: "jobs forgotten", Settled: "moves settled by hand",
 	Done: "jobs done", Failed: "jobs failed", Killed: "jobs killed", Cancelled: "jobs cancelled",
 }

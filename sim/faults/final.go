@@ -94,7 +94,8 @@ func (w *world) outcome(f *fact) {
 	case at.State == "done" && f.whole-f.failed > 1 && !f.restartable:
 		f.wrong("it ran to its end %d times", f.whole)
 	case at.State == "done" && int(at.Retried) != f.retries() && !unseen:
-		f.wrong("it was tried again %d times, and had failed %d times with %d retries", at.Retried, f.tried, f.request.Retries)
+		f.wrong("it was tried again %d times, and had failed %d times with %d retries", at.Retried, f.tried,
+			f.request.Retries)
 	case at.State == "cancelled" && (f.whole > f.failed || f.failed > int(f.request.Retries)) && !unseen:
 		f.wrong("it is cancelled, and has run to its end")
 	case at.State == "killed" && f.killed == 0:
@@ -125,7 +126,8 @@ func (s *server) leaks() {
 func (y *system) empty() {
 	for _, a := range y.byHandle[1:] {
 		if f := y.s.w.byID[a.key.Job]; a.phase != batch.PhaseEnded {
-			f.wrong("attempt %d/%d is left in the batch system of %s: %s", a.key.Epoch, a.key.Attempt, y.s.name, y.s.w.whereabouts(f))
+			f.wrong("attempt %d/%d is left in the batch system of %s: %s", a.key.Epoch, a.key.Attempt, y.s.name,
+				y.s.w.whereabouts(f))
 		}
 	}
 }

@@ -47,7 +47,8 @@ const (
 
 // ends are the words of a trace.
 var ends = map[batch.End]string{
-	batch.EndDone: "done", batch.EndFailed: "failed", batch.EndKilled: "killed", batch.EndCancelled: "cancelled", batch.EndLost: "lost",
+	batch.EndDone: "done", batch.EndFailed: "failed", batch.EndKilled: "killed", batch.EndCancelled: "cancelled",
+	batch.EndLost: "lost",
 }
 
 // live reports whether something runs or can still run under a claim.

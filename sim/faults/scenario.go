@@ -53,17 +53,20 @@ func draw(r *rand.Rand) scenario {
 	pick := func(of ...int) int { return of[r.IntN(len(of))] }
 	span := func(of ...int) batch.Duration { return batch.Duration(pick(of...)) * batch.Second }
 	sc := scenario{
-		sites: pick(2, 2, 2, 3, 3, 4), agents: pick(1, 2, 2), jobs: pick(1, 2, 3, 5, 7, 9), blocked: r.IntN(3) > 0, rush: span(1, 5, 20), crowd: pick(0, 700, 1000),
+		sites: pick(2, 2, 2, 3, 3, 4), agents: pick(1, 2, 2), jobs: pick(1, 2, 3, 5, 7, 9), blocked: r.IntN(3) > 0,
+		rush: span(1, 5, 20), crowd: pick(0, 700, 1000),
 		chaos: span(20, 40, 60, 90), attempts: uint32(pick(2, 10, 50)), tuning: site.Tuning(pick(0, 0, 0, 1)),
 		loss: pick(0, 20, 100, 250), double: pick(0, 50, 200), late: pick(0, 50, 150, 300),
 		full: pick(0, 0, 0, 20, 100), torn: pick(0, 10, 40), gate: pick(0, 0, 50), never: pick(0, 0, 20, 200),
-		slow: batch.Duration(pick(1, 30, 400, 2000)) * batch.Millisecond, pull: batch.Duration(pick(1, 100, 3000)) * batch.Millisecond,
+		slow:   batch.Duration(pick(1, 30, 400, 2000)) * batch.Millisecond,
+		pull:   batch.Duration(pick(1, 100, 3000)) * batch.Millisecond,
 		claim:  batch.Duration(pick(1, 20, 300, 3000)) * batch.Millisecond,
 		launch: batch.Duration(pick(2, 100, 3000)) * batch.Millisecond, work: span(5, 15, 30, 60),
 		crashEvery: span(0, 8, 20, 40), superEvery: span(0, 0, 15, 40), cutEvery: span(0, 6, 15, 40),
 		orderEvery: batch.Duration(pick(200, 500, 1000, 3000)) * batch.Millisecond, forgetEvery: span(0, 5, 20),
-		jump: pick(0, 0, 300), cancel: pick(0, 100, 300, 700, 2500), giveUp: pick(0, 0, 100), idempotent: pick(0, 200, 500), local: pick(0, 0, 100),
-		lost: -1, written: r.IntN(16) == 0, ages: r.IntN(4) == 0, wide: pick(0, 0, 200),
+		jump: pick(0, 0, 300), cancel: pick(0, 100, 300, 700, 2500), giveUp: pick(0, 0, 100), idempotent: pick(0, 200, 500),
+		local: pick(0, 0, 100),
+		lost:  -1, written: r.IntN(16) == 0, ages: r.IntN(4) == 0, wide: pick(0, 0, 200),
 	}
 	sc.patience = site.Patience{
 		First: batch.Duration(pick(200, 500, 1000)) * batch.Millisecond, Longest: span(2, 4, 8),
@@ -100,7 +103,8 @@ const (
 
 var plantNames = [plants]string{
 	Sound: "none", SkipSync: "skip-sync", EarlyConfirm: "early-confirm", DropOnSilence: "drop-on-silence",
-	LeaseIsProof: "lease-is-proof", EarlyCollection: "early-collection", KeptQueue: "kept-queue", NoWithdraw: "no-withdraw",
+	LeaseIsProof: "lease-is-proof", EarlyCollection: "early-collection", KeptQueue: "kept-queue",
+	NoWithdraw: "no-withdraw",
 }
 
 // String returns the plant's name.

@@ -87,7 +87,8 @@ func (g *generator) draw(ctx context.Context) error {
 		}
 		if n == MaxJobs {
 			return &FieldError{
-				Field: "days", Value: strconv.Itoa(g.cfg.Days), Accepted: "as many as have " + strconv.Itoa(MaxJobs) + " jobs; these have more",
+				Field: "days", Value: strconv.Itoa(g.cfg.Days),
+				Accepted: "as many as have " + strconv.Itoa(MaxJobs) + " jobs; these have more",
 			}
 		}
 		g.area += float64(area)
@@ -136,7 +137,8 @@ func (g *generator) factor() (float64, error) {
 	if latest <= swf.MaxSeconds {
 		return factor, nil
 	}
-	e := &FieldError{Field: "jobs", Value: strconv.Itoa(g.cfg.Jobs), Accepted: "fewer: the last one would come after " + strconv.FormatInt(swf.MaxSeconds, 10) + " s, the most a workload can have"}
+	e := &FieldError{Field: "jobs", Value: strconv.Itoa(g.cfg.Jobs),
+		Accepted: fmt.Sprintf("fewer: the last one would come after %d s, the most a workload can have", swf.MaxSeconds)}
 	if g.cfg.scaled() {
 		e.Accepted += "; or a higher load than " + decimal(g.cfg.Load)
 	}
@@ -187,7 +189,8 @@ func (g *generator) header(factor float64) swf.Header {
 	h.Add("Note", "Lublin-Feitelson model, made by drover sim generate")
 	h.Add("Note", fmt.Sprintf("seed %d, %s, procs %d, load %s, classes %s, estimates %s, users %d",
 		cfg.Seed, length, cfg.Procs, asked, cfg.Classes, cfg.Estimates, cfg.Users))
-	h.Add("Note", fmt.Sprintf("offered load %.4f; the gaps of the model times %.6f", OfferedLoad(g.jobs, cfg.Procs), factor))
+	h.Add("Note", fmt.Sprintf("offered load %.4f; the gaps of the model times %.6f", OfferedLoad(g.jobs, cfg.Procs),
+		factor))
 	for _, s := range g.streams {
 		s.note(&h)
 	}

@@ -31,7 +31,8 @@ func newCycle(p *parameters) cycle {
 	var weights [halfHours]float64
 	total := 0.
 	for i := dayStart; i < dayStart+halfHours; i++ {
-		w := incompleteGamma(p.dayShape, (float64(i)+0.5)/p.dayScale) - incompleteGamma(p.dayShape, (float64(i)-0.5)/p.dayScale)
+		w := incompleteGamma(p.dayShape, (float64(i)+0.5)/p.dayScale) -
+			incompleteGamma(p.dayShape, (float64(i)-0.5)/p.dayScale)
 		weights[(i-1)%halfHours] = w
 		total += w
 	}
