@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -10,15 +11,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/rusage"
 	"github.com/seed-9b8f70bb/drover/sim"
+	"github.com/seed-9b8f70bb/drover/sim/scenarios"
 )
 
 // simCmd is drover sim.
 type simCmd struct {
 	Run      simRunCmd      `cmd:"" help:"Replay recorded workloads: one cluster, or a scenario of several sites."`
-	Generate simGenerateCmd `cmd:"" help:"Make a workload by the model of Lublin and Feitelson."`
+	Generate simGenerateCmd `cmd:"" help:"Generate a workload with the model of Lublin and Feitelson."`
 	Campaign simCampaignCmd `cmd:"" help:"Run many experiments: scenarios, seeds and ways to reallocate, combined."`
-	Tuning   simTuningCmd   `cmd:"" help:"Replay a scenario without rounds, and say how much is lost where widths are found by binary search."`
-	Faults   simFaultsCmd   `cmd:"" help:"Let everything fail in a small grid, and see that no job is lost or run twice."`
+	Tuning   simTuningCmd   `cmd:"" help:"Compare exhaustive and binary search for widths in a scenario."`
+	Faults   simFaultsCmd   `cmd:"" help:"Simulate failures in a small grid, and check that no job is lost or runs twice."`
 }
 
 // simRunCmd is drover sim run.
@@ -29,9 +31,9 @@ type simRunCmd struct {
 	Policy   string            `placeholder:"NAME" complete:"policy" help:"The scheduling policy: ${policies}."`
 	Node     int64             `placeholder:"N" help:"Processors of each machine, under a policy that gives each machine to one job (${machine_policies}). Default: 1."`
 	Set      map[string]string `placeholder:"KEY=VALUE" help:"A setting of the policy; repeatable."`
-	Overrun  string            `default:"kill" help:"What becomes of a job at its walltime: kill or extend."`
-	Passes   string            `default:"instant" help:"A scheduling pass for each instant (instant), or for each event as some other simulators do (event; ${queue_policies})."`
-	Penalty  time.Duration     `placeholder:"D" help:"For how long a job that is resumed or moved does nothing. The policy does not know. Default: 0s."`
+	Overrun  string            `default:"kill" help:"What to do with a job at its walltime: kill or extend."`
+	Passes   string            `default:"instant" help:"Run a scheduling pass per instant (instant) or, as some other simulators, per event (event; ${queue_policies})."`
+	Penalty  time.Duration     `placeholder:"D" help:"Time that a job loses when it is resumed or migrated, unknown to the policy. Default: 0s."`
 	Out      string            `placeholder:"DIR" help:"Write summary.json, timing.json and jobs.csv there."`
 
 	simVariant `embed:""`
@@ -65,7 +67,7 @@ func (c *simRunCmd) Run(a *app) error {
 	return err
 }
 
-// givenSettings returns settings as policies read them: they know Go's durations only.
+// givenSettings returns the settings with durations in Go's form, which policies read.
 func givenSettings(given map[string]string) batch.Settings {
 	settings := make(batch.Settings, len(given))
 	for key, value := range given {
@@ -117,7 +119,7 @@ func (c *simRunCmd) simulate(a *app, bar *cmdline.ProgressBar) (*sim.Result, err
 	return s.Run(a.ctx)
 }
 
-// printSummary prints the figures that people look at first.
+// printSummary prints the main figures.
 func printSummary(w io.Writer, s *sim.Summary) error {
 	if n := s.Rejected.Total(); n > 0 {
 		if _, err := fmt.Fprintf(w, "left out: %d jobs (unknown runtime %d, no width %d, too wide %d)\n",
@@ -168,3 +170,98 @@ func row(name, policy string, cells ...string) []any {
 }
 
 func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
+
+// simVariant holds the flags that change a scenario.
+type simVariant struct {
+	Seed        *uint64 `placeholder:"N" help:"Random seed of a scenario: for the types of moldable jobs and the choice of local users. Default: the scenario's."`
+	Local       string  `placeholder:"SHARE" help:"Share of a scenario's jobs that are rigid local jobs of their own site, as 2/3. Default: the scenario's."`
+	Homogeneous bool    `help:"Run a scenario with speed 1 at all sites."`
+	Compare     bool    `help:"Also run a scenario without its reallocation, and compare."`
+}
+
+func (v *simVariant) given() bool {
+	return v.Seed != nil || v.Local != "" || v.Homogeneous || v.Compare
+}
+
+// variant returns the scenario's variant, overridden by flags.
+func (v *simVariant) variant(s *sim.Scenario) (sim.Variant, error) {
+	out := s.Variant()
+	out.Homogeneous = v.Homogeneous
+	if v.Seed != nil {
+		out.Seed = *v.Seed
+	}
+	if v.Local != "" {
+		share, err := sim.ParseFraction(v.Local)
+		if err != nil {
+			return out, &cmdline.UsageError{Message: "--local: " + err.Error()}
+		}
+		if out.Local = share; s.Mapping == sim.MappingNone && !share.IsZero() {
+			return out, &cmdline.UsageError{Message: "--local with mapping none, accepted: with mapping mct"}
+		}
+	}
+	if v.Compare && out.Reallocation == nil {
+		return out, &cmdline.UsageError{Message: "--compare of a scenario without reallocation", Hint: "reallocation: {} in it is that of the paper"}
+	}
+	return out, nil
+}
+
+// scenario runs a scenario, and with --compare its reference.
+func (c *simRunCmd) scenario(a *app, bar *cmdline.ProgressBar) (*sim.Result, error) {
+	s, err := scenarios.Load(c.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.variant(s)
+	if err != nil {
+		return nil, err
+	}
+	s.Places = c.Out != ""
+	p, err := s.Prepare(a.ctx, c.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	result, err := p.Run(a.ctx, v, bar.Report)
+	if err != nil || !c.Compare {
+		return result, err
+	}
+	v.Reallocation = nil
+	reference, err := p.Run(a.ctx, v, bar.Report)
+	if err != nil {
+		return nil, err
+	}
+	comparison, err := sim.Compare(reference, result)
+	if err != nil {
+		return nil, err
+	}
+	result.Summary.Comparison = &comparison
+	return result, nil
+}
+
+// printComparison prints the effect of reallocation.
+func printComparison(w io.Writer, c *sim.Comparison) error {
+	percent := func(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
+	if _, err := fmt.Fprintf(w, "compared with no reallocation, of %d grid jobs: %d impacted (%s), %s of them early, "+
+		"their response %s of what it was; %d reallocations (%s)\n",
+		c.GridJobs, c.Impacted, percent(c.ImpactedShare), percent(c.EarlyShare), percent(c.RelativeResponse),
+		c.Reallocations, percent(c.ReallocationsShare)); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "all grid jobs: response %s (without: %s), wait %s (%s), bounded slowdown %.2f (%.2f)\n",
+		seconds(c.ResponseMean), seconds(c.ResponseReference), seconds(c.WaitMean), seconds(c.WaitReference),
+		c.BoundedSlowdownMean, c.BoundedSlowdownReference)
+	return err
+}
+
+// printSelfTuning prints how often a self-tuning policy has switched.
+func printSelfTuning(w io.Writer, s *sim.SiteSummary) error {
+	t := s.SelfTuning
+	if t == nil {
+		return nil
+	}
+	shares := make([]string, 0, len(t.Policies))
+	for _, p := range t.Policies {
+		shares = append(shares, fmt.Sprintf("%s %.1f%%", p.Name, 100*p.Share))
+	}
+	_, err := fmt.Fprintf(w, "%s: %d self-tuning steps, %d policy switches; jobs started by %s\n", s.Name, t.Steps, t.Switches, strings.Join(shares, ", "))
+	return err
+}

@@ -18,8 +18,8 @@ type simCampaignCmd struct {
 	Quick    bool   `help:"Run a small part, in under a minute on two cores."`
 }
 
-// simCampaignView is what --json prints.
-type simCampaignView struct {
+// campaignJSON is the JSON of sim campaign.
+type campaignJSON struct {
 	Schema      string   `json:"schema"`
 	Campaign    string   `json:"campaign"`
 	Results     string   `json:"results"` // the file
@@ -61,7 +61,7 @@ func (c *simCampaignCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	view := &simCampaignView{
+	view := &campaignJSON{
 		Schema: "drover.sim.campaign/1", Campaign: set.Name, Results: filepath.Join(dir, campaign.ResultsName),
 		Experiments: report.Experiments, References: report.References, Resumed: report.Resumed, Cut: cut,
 	}

@@ -171,11 +171,11 @@ func TestSimCampaignTellsWhereTheResultsAre(t *testing.T) {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	code, stdout, stderr = simCampaign(t, file, "--quick", "--json")
-	var view simCampaignView
+	var view campaignJSON
 	if err := json.Unmarshal([]byte(stdout), &view); code != cmdline.ExitOK || err != nil {
 		t.Fatalf("exit %d, %v: %s", code, err, stderr)
 	}
-	want := simCampaignView{
+	want := campaignJSON{
 		Schema: "drover.sim.campaign/1", Campaign: "made", Results: "campaign-made-quick/results.csv", Experiments: 2, References: 1,
 		Cut: []string{"the first 14 days of each scenario", "1 of 2 seeds"},
 	}

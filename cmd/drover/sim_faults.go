@@ -12,24 +12,24 @@ import (
 // simFaultsCmd is drover sim faults.
 type simFaultsCmd struct {
 	Seeds int     `default:"1000" placeholder:"N" help:"How many seeds to run."`
-	From  uint64  `placeholder:"SEED" help:"The first one."`
-	Trace *uint64 `placeholder:"SEED" help:"Run this seed alone, and print what happens in it."`
-	Plant string  `placeholder:"NAME" help:"Put a bug into the simulated driver, to see that it is caught: skip-sync, early-confirm, drop-on-silence, lease-is-proof, early-collection, kept-queue or no-withdraw."`
+	From  uint64  `placeholder:"SEED" help:"The first seed."`
+	Trace *uint64 `placeholder:"SEED" help:"Run only this seed, and print its events."`
+	Plant string  `placeholder:"NAME" help:"Plant a bug in the simulated driver, which the checks must find: skip-sync, early-confirm, drop-on-silence, lease-is-proof, early-collection, kept-queue or no-withdraw."`
 }
 
-// simFaultsView is what --json prints.
-type simFaultsView struct {
+// faultsJSON is the JSON of sim faults.
+type faultsJSON struct {
 	Schema string         `json:"schema"`
 	From   uint64         `json:"from"`
 	Seeds  int            `json:"seeds"` // that were run
 	Plant  string         `json:"plant,omitempty"`
-	Wrong  *simWrongView  `json:"wrong"` // null when nothing is
+	Wrong  *faultyJSON    `json:"wrong"` // null: none
 	Trace  string         `json:"trace,omitempty"`
 	Counts *faults.Counts `json:"counts"`
 }
 
-// simWrongView is the first seed in which something is wrong.
-type simWrongView struct {
+// faultyJSON is the first seed that violates a check.
+type faultyJSON struct {
 	Seed   uint64 `json:"seed"`
 	What   string `json:"what"`
 	Replay string `json:"replay"` // the command
@@ -45,14 +45,14 @@ func (c *simFaultsCmd) Run(a *app) error {
 		return &cmdline.UsageError{Message: fmt.Sprintf("--seeds: %d, accepted: 1 or more", c.Seeds)}
 	}
 	begin := time.Now()
-	view := &simFaultsView{Schema: "drover.sim.faults/1", From: c.From, Plant: c.Plant, Counts: &faults.Counts{}}
+	view := &faultsJSON{Schema: "drover.sim.faults/1", From: c.From, Plant: c.Plant, Counts: &faults.Counts{}}
 	bar := &cmdline.ProgressBar{Process: a.Process, Unit: "seeds"}
 	take := func(r *faults.Result) bool {
 		view.Seeds++
 		view.Counts.Add(&r.Counts)
 		bar.Report(view.Seeds, c.Seeds)
 		if view.Trace = r.Trace; r.Wrong != "" {
-			view.Wrong = &simWrongView{Seed: r.Seed, What: r.Wrong, Replay: c.replay(r.Seed)}
+			view.Wrong = &faultyJSON{Seed: r.Seed, What: r.Wrong, Replay: c.replay(r.Seed)}
 		}
 		return r.Wrong == ""
 	}
@@ -85,7 +85,7 @@ func (c *simFaultsCmd) Run(a *app) error {
 	return nil
 }
 
-// replay returns the command that shows a seed again.
+// replay returns the command that replays a seed.
 func (c *simFaultsCmd) replay(seed uint64) string {
 	command := fmt.Sprintf("drover sim faults --trace %d", seed)
 	if c.Plant != "" {
@@ -94,7 +94,7 @@ func (c *simFaultsCmd) replay(seed uint64) string {
 	return command
 }
 
-func (v *simFaultsView) print(w io.Writer) error {
+func (v *faultsJSON) print(w io.Writer) error {
 	last := v.From + uint64(v.Seeds) - 1
 	text := fmt.Sprintf("%sseeds %d to %d: nothing was lost, nothing ran twice\n", v.Trace, v.From, last)
 	if v.Wrong != nil {

@@ -37,7 +37,7 @@ func TestSimFaultsCountsWhatItTriedAndTellsTheCostApart(t *testing.T) {
 
 func TestSimFaultsFailsWithTheTraceAndTheCommandThatShowsItAgain(t *testing.T) {
 	code, stdout, _ := simFaults(t, "--plant", "early-confirm", "--json")
-	var view simFaultsView
+	var view faultsJSON
 	if err := json.Unmarshal([]byte(strings.Replace(stdout, `"counts": {`, `"counted": {`, 1)), &view); err != nil || code != cmdline.ExitFailure || view.Wrong == nil {
 		t.Fatalf("exit %d, %v:\n%s", code, err, stdout)
 	}

@@ -18,19 +18,19 @@ import (
 
 // simGenerateCmd is drover sim generate.
 type simGenerateCmd struct {
-	Jobs      int      `placeholder:"N" help:"How many jobs: 1 to 10,000,000."`
-	Days      int      `placeholder:"D" help:"How many days of jobs, in place of --jobs: 1 to 100,000."`
+	Jobs      int      `placeholder:"N" help:"Number of jobs: 1 to 10,000,000."`
+	Days      int      `placeholder:"D" help:"Days of jobs, instead of --jobs: 1 to 100,000."`
 	Procs     int      `placeholder:"P" help:"Processors of the machine."`
-	Load      *float64 `placeholder:"L" help:"Offered load, 0.01 to 100; the times between arrivals are scaled to it. Default: as the model has it."`
+	Load      *float64 `placeholder:"L" help:"Offered load, 0.01 to 100; interarrival times are scaled to it. Default: that of the model."`
 	Seed      uint64   `default:"1" placeholder:"S" help:"The same seed makes the same workload."`
-	Classes   string   `default:"undivided" placeholder:"NAME" help:"The model's parameters: for all jobs (undivided), for batch and interactive jobs apart (divided), or for one of them (batch, interactive)."`
+	Classes   string   `default:"undivided" placeholder:"NAME" help:"The model's parameters: for all jobs (undivided), for batch and interactive jobs separately (divided), or for one of these classes (batch, interactive)."`
 	Estimates string   `default:"exact" placeholder:"HOW" help:"Requested times: the runtime (exact), F times it (factor:F), or uniformly 1 to F times it (uniform:F)."`
 	Users     int      `placeholder:"N" help:"Draw each job's user from so many. Default: unknown."`
 	Out       string   `short:"o" placeholder:"FILE" help:"Write there, gzipped if it ends in .gz. Default: stdout."`
 }
 
-// simGenerateView is what --json prints.
-type simGenerateView struct {
+// workloadJSON is the JSON of sim generate.
+type workloadJSON struct {
 	Schema string  `json:"schema"`
 	File   string  `json:"file"`
 	Jobs   int     `json:"jobs"`
@@ -39,7 +39,7 @@ type simGenerateView struct {
 	Load   float64 `json:"load"` // offered
 }
 
-// Run makes the workload and writes it.
+// Run generates the workload and writes it.
 func (c *simGenerateCmd) Run(a *app) error {
 	begin := time.Now()
 	cfg, err := c.config()
@@ -61,7 +61,7 @@ func (c *simGenerateCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	view := simGenerateView{
+	view := workloadJSON{
 		Schema: "drover.sim.generate/1", File: c.Out, Jobs: len(trace.Jobs), Procs: c.Procs, Load: lublin.OfferedLoad(trace.Jobs, c.Procs),
 	}
 	if n := len(trace.Jobs); n > 0 {
@@ -91,7 +91,7 @@ func (c *simGenerateCmd) config() (lublin.Config, error) {
 	return cfg, errors.Join(append(errs, cfg.Validate())...)
 }
 
-// usage makes wrong flags of wrong fields.
+// usage turns errors about fields into errors about flags.
 func (c *simGenerateCmd) usage(err error) error {
 	if _, ok := errors.AsType[*lublin.FieldError](err); !ok {
 		return err
@@ -99,8 +99,8 @@ func (c *simGenerateCmd) usage(err error) error {
 	return &cmdline.UsageError{Message: "--" + strings.ReplaceAll(err.Error(), "\n", "\n--"), Hint: "drover sim generate --help"}
 }
 
-// writeWorkload writes a file. Half a workload looks like a whole one, so a file
-// that could not be finished is removed; a device or a pipe stays.
+// writeWorkload writes a file. It removes an incomplete regular file, because half a
+// workload looks like a whole one.
 func writeWorkload(ctx context.Context, path string, trace *swf.Trace) (err error) {
 	f, err := os.Create(path)
 	if err != nil {

@@ -53,7 +53,7 @@ func TestSimGeneratePrintsAWorkloadOfTheLoad(t *testing.T) {
 func TestSimGenerateWritesFilesThatSimRunReplays(t *testing.T) {
 	dir := t.TempDir()
 	plain, zipped := filepath.Join(dir, "w.swf"), filepath.Join(dir, "w.swf.gz")
-	var view simGenerateView
+	var view workloadJSON
 	for _, file := range []string{plain, zipped} {
 		code, stdout, stderr := simGenerate(t, "--days", "20", "--procs", "128", "--load", "0.7", "--classes", "divided", "--json", "-o", file)
 		if err := json.Unmarshal([]byte(stdout), &view); err != nil || code != cmdline.ExitOK {

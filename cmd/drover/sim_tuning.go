@@ -15,13 +15,12 @@ import (
 // simTuningCmd is drover sim tuning.
 type simTuningCmd struct {
 	Scenario    string  `arg:"" help:"A scenario file (YAML), or one that comes with Drover: pwa, m1 to m6, pwa640, g5k1 to g5k6."`
-	Seed        *uint64 `placeholder:"N" help:"What is drawn is drawn from this. Default: the scenario's."`
-	Local       string  `placeholder:"SHARE" help:"The share of the jobs that are rigid local jobs of their own site, as 2/3. Default: the scenario's."`
+	Seed        *uint64 `placeholder:"N" help:"Random seed. Default: the scenario's."`
+	Local       string  `placeholder:"SHARE" help:"Share of the jobs that are rigid local jobs of their own site, as 2/3. Default: the scenario's."`
 	Homogeneous bool    `help:"All sites have speed 1."`
 }
 
-// Run runs the scenario, without rounds of reallocation, with both ways of tuning
-// and prints what they come to.
+// Run runs the scenario without reallocation, once with each way of tuning, and compares.
 func (c *simTuningCmd) Run(a *app) error {
 	s, err := scenarios.Load(c.Scenario)
 	if err != nil {
@@ -63,7 +62,7 @@ func (c *simTuningCmd) Run(a *app) error {
 	return err
 }
 
-// printTuning prints what exhaustive tuning and binary search come to.
+// printTuning compares exhaustive tuning and binary search.
 func printTuning(w io.Writer, r *sim.TuningReport) error {
 	if _, err := fmt.Fprintf(w, "%d jobs were mapped, %d of them with more than one width.\n"+
 		"Binary search would have completed %d of these later (%.1f%%).\n", r.Jobs, r.Moldable, r.Worse, 100*r.WorseShare); err != nil {
