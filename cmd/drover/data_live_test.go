@@ -119,7 +119,7 @@ func TestDataMakeRoomAndSaySo(t *testing.T) {
 		t.Errorf("no room: exits with %d: %s", code, told.buf.String())
 	}
 	g.must(t, cmdline.ExitUnavailable, "data", "put", noiseFile(t, "large", 101<<10, 6))
-	if shown := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(shown, "2 handles, 80.0 KiB of 100.0 KiB (90.0 KiB for each owner); 2 had to make room") {
+	if shown := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(shown, "2 handles, 80.0 KiB of 100.0 KiB (90.0 KiB per owner); 2 evicted") {
 		t.Errorf("the site tells\n%s", shown)
 	}
 }

@@ -12,33 +12,33 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// demoCmd is a whole grid on this host for less than a minute.
+// demoCmd runs a whole grid on this host for less than a minute.
 //
 //	drover demo ──┬── agent ◀─┬─ gossip ─┬── lyon ── services
 //	   │ client   ├── lyon    ┘          │
 //	   └──────────├── nancy ─────────────┤
 //	              └── toulouse ──────────┘
 //
-// The agent and the sites are processes of the same program, which end when the
-// pipe that is their standard input does: however the demo ends, they do too.
+// The agent and the sites are processes of the same program. They end when the pipe that
+// is their standard input closes, so they end with the demo however it ends.
 type demoCmd struct {
-	Policy string `placeholder:"NAME" help:"dfrs: one site on this host whose jobs share processors, about a minute; shares are checked."`
-	Seed   uint64 `default:"1" help:"Of the stream of requests: another seed, another stream."`
-	Jobs   int    `placeholder:"N" help:"How many requests; default: 36, or 14 with --quick."`
-	Quick  bool   `help:"Short requests, about ten seconds in all."`
-	Keep   bool   `help:"Leave the grid up afterwards, until interrupted."`
-	Out    string `placeholder:"DIR" type:"path" help:"Keep a picture and a solution that the grid has computed."`
+	Policy string `placeholder:"NAME" help:"dfrs: one site on this host where jobs share processors; checks the shares, in about a minute."`
+	Seed   uint64 `default:"1" help:"Random seed of the stream of requests."`
+	Jobs   int    `placeholder:"N" help:"Number of requests; default: 36, or 14 with --quick."`
+	Quick  bool   `help:"Use short requests, about ten seconds in total."`
+	Keep   bool   `help:"Keep the grid running afterwards, until Ctrl-C."`
+	Out    string `placeholder:"DIR" type:"path" help:"Save a picture and a solution that the grid has computed."`
 
-	// What a member of the demo's grid is started with.
+	// Flags of the members of the demo's grid.
 	Member string `hidden:"" enum:"agent,server," default:""`
 	Config string `hidden:"" type:"path"`
 }
 
-// Bounds of the demo. A job's own bound is its walltime.
+// Limits of the demo. A job is limited by its walltime.
 const (
 	demoMostJobs = 1000
 	demoSeed     = 1
-	demoUp       = 15 * time.Second // for the processes to start, and to find each other
+	demoUp       = 15 * time.Second // for the processes to start and find each other
 	demoPoll     = 50 * time.Millisecond
 	demoLag      = time.Minute // from the last submission to the end of the last job
 )
@@ -72,7 +72,7 @@ func (c *demoCmd) Run(a *app) error {
 	return err
 }
 
-// check refuses what makes no sense.
+// check refuses combinations of flags that have no meaning.
 func (c *demoCmd) check() error {
 	switch {
 	case c.Jobs < 0 || c.Jobs > demoMostJobs:
@@ -85,22 +85,22 @@ func (c *demoCmd) check() error {
 			Hint:    "the demo without --policy has sites under cbf and easy",
 		}
 	case c.Jobs != 0 || c.Out != "" || c.Seed != demoSeed:
-		return &cmdline.UsageError{Message: "--policy goes with --quick and --keep: --seed, --jobs and --out are of the demo of three sites"}
+		return &cmdline.UsageError{Message: "--policy accepts --quick and --keep; --seed, --jobs and --out are for the demo of three sites"}
 	}
 	return nil
 }
 
-// show has the stream executed and tells what came of it.
+// show executes the stream and prints the results.
 func (c *demoCmd) show(ctx context.Context, a *app, g *demoGrid, slow float64) error {
 	sum, closest, err := c.execute(ctx, a, g)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return cause // a site that ended, or the user: not the calls that failed for it
+		return cause // the end of a member, or Ctrl-C, rather than the calls that failed because of it
 	}
 	if err != nil {
 		return err
 	}
 	sum.Slowness = slow
-	if err := c.tell(a, &sum, closest); err != nil {
+	if err := c.printResult(a, &sum, closest); err != nil {
 		return err
 	}
 	if err := c.keep(ctx, a, g); err != nil {
@@ -112,16 +112,16 @@ func (c *demoCmd) show(ctx context.Context, a *app, g *demoGrid, slow float64) e
 	return nil
 }
 
-// keep leaves the grid up for as long as the user wants.
+// keep keeps the grid running until Ctrl-C.
 func (c *demoCmd) keep(ctx context.Context, a *app, g *demoGrid) error {
 	if !c.Keep {
 		return nil
 	}
 	hint := a.Stdout
 	if a.flags.JSON {
-		hint = a.Stderr // the summary stays all that stdout has
+		hint = a.Stderr // stdout has only the summary
 	}
-	_, _ = fmt.Fprintf(hint, "\nthe grid stays up until Ctrl-C; to talk to it:\n  drover --agent %s queue\n", g.agent.url)
+	_, _ = fmt.Fprintf(hint, "\nthe grid runs until Ctrl-C; to use it:\n  drover --agent %s queue\n", g.agent.url)
 	<-ctx.Done()
 	if a.ctx.Err() == nil {
 		return context.Cause(ctx)
@@ -129,8 +129,8 @@ func (c *demoCmd) keep(ctx context.Context, a *app, g *demoGrid) error {
 	return nil
 }
 
-// execute runs the stream on a grid that has its sockets, and returns the
-// summary and the job of the closest decision, if there is one.
+// execute runs the stream on a grid that is up. It returns the summary and the job of the
+// closest decision, if there is one.
 func (c *demoCmd) execute(ctx context.Context, a *app, g *demoGrid) (sum demoSummary, closest *client.Job, err error) {
 	grid, err := client.New(client.Default(g.agent.url))
 	if err != nil {
@@ -167,9 +167,9 @@ func (c *demoCmd) execute(ctx context.Context, a *app, g *demoGrid) (sum demoSum
 	return sum, closest, nil
 }
 
-// awaitSites watches the agent until it knows n sites.
+// awaitSites waits until the agent knows n sites.
 func awaitSites(ctx context.Context, grid *client.Client, n int) ([]client.Site, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, demoUp, fmt.Errorf("the agent has not heard of %d sites within %v", n, demoUp))
+	ctx, cancel := context.WithTimeoutCause(ctx, demoUp, fmt.Errorf("the agent has not found %d sites within %v", n, demoUp))
 	defer cancel()
 	ticker := time.NewTicker(demoPoll)
 	defer ticker.Stop()
@@ -187,7 +187,7 @@ func awaitSites(ctx context.Context, grid *client.Client, n int) ([]client.Site,
 	}
 }
 
-// play submits the stream at its pace and follows every job to its end.
+// play submits each request of the stream at its time, and watches every job to its end.
 func play(ctx context.Context, grid *client.Client, board *demoBoard, screen *demoScreen) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var jobs, watcher sync.WaitGroup
@@ -217,13 +217,13 @@ func play(ctx context.Context, grid *client.Client, board *demoBoard, screen *de
 			}
 		})
 	}
-	late := time.AfterFunc(demoLag, func() { stop(fmt.Errorf("jobs are still there %v after the last submission", demoLag)) })
+	late := time.AfterFunc(demoLag, func() { stop(fmt.Errorf("jobs still run %v after the last submission", demoLag)) })
 	defer late.Stop()
 	jobs.Wait()
 	return context.Cause(ctx)
 }
 
-// until waits for an instant, or for the end of ctx.
+// until waits for an instant or the end of ctx.
 func until(ctx context.Context, t time.Time) error {
 	timer := time.NewTimer(time.Until(t))
 	defer timer.Stop()
@@ -235,8 +235,8 @@ func until(ctx context.Context, t time.Time) error {
 	}
 }
 
-// tell prints the summary, and why the job of the closest decision is where it is.
-func (c *demoCmd) tell(a *app, sum *demoSummary, closest *client.Job) error {
+// printResult prints the summary and the closest decision.
+func (c *demoCmd) printResult(a *app, sum *demoSummary, closest *client.Job) error {
 	if a.flags.JSON {
 		return cmdline.WriteJSON(a.Stdout, sum)
 	}

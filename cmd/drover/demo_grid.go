@@ -27,8 +27,8 @@ type demoSite struct {
 	speed  float64
 }
 
-// demoSites differ in width, speed and policy. Together they have nine times the
-// processors of a small host: most of the demo's jobs sleep.
+// demoSites differ in width, speed and policy. They have nine times the processors of a
+// small host, because most of the demo's jobs sleep.
 var demoSites = []demoSite{
 	{name: "lyon", policy: "cbf", nodes: 4, speed: 1.0},
 	{name: "nancy", policy: "cbf", nodes: 2, speed: 1.5},
@@ -37,9 +37,9 @@ var demoSites = []demoSite{
 
 const (
 	demoGrace    = 2 * time.Second  // for a job to end, from SIGTERM to SIGKILL
-	demoClearing = 20 * time.Second // for what a dead site has left to be gone
+	demoClearing = 20 * time.Second // to end the programs of a killed site
 	demoGoodbye  = 10 * time.Second // for a member to end
-	demoRace     = time.Second      // in which a signal to the group may reach a member first
+	demoRace     = time.Second      // by which a signal to the group can reach a member first
 )
 
 type document map[string]any
@@ -63,12 +63,12 @@ func (s *demoSite) config(dir, seed string) document {
 	}
 }
 
-// demoCatalogue is the file of a site's services.
+// demoCatalogue returns the file name of a site's services.
 func demoCatalogue(site string) string { return site + "-services.yaml" }
 
-// services is the bundled catalogue with models for the demo: a virtual
-// processor is only a part of a real one, so that computing takes longer than
-// on an idle host, and walltimes are as tight as a host of this slowness allows.
+// services returns the bundled catalogue with models for the demo. A virtual processor is
+// only a part of a real one, so computing takes longer than on an idle host. Walltimes are
+// as tight as a host with this slowness allows.
 func (s *demoSite) services(slow float64) (document, error) {
 	margin := func(d time.Duration) string { return time.Duration(float64(d) * slow).Round(time.Millisecond).String() }
 	models := map[string]document{
@@ -89,7 +89,7 @@ func (s *demoSite) services(slow float64) (document, error) {
 	return bundledWith(models)
 }
 
-// bundledWith returns the bundled catalogue with other values of some services' keys.
+// bundledWith returns the bundled catalogue with changed keys of some services.
 func bundledWith(changed map[string]document) (document, error) {
 	var all document
 	if err := yaml.Unmarshal(bundledYAML, &all); err != nil {
@@ -106,18 +106,17 @@ func bundledWith(changed map[string]document) (document, error) {
 	return all, nil
 }
 
-// demoSetup is what a site is started with.
+// demoSetup is the configuration of a site.
 type demoSetup struct {
 	name             string
 	config, services document
 }
 
-// demoPlan looks at the host, when nothing but the agent runs, and says which sites
-// there shall be; their files are in dir, and the agent's gossip is at seed.
+// demoPlan measures the host while only the agent runs, and returns the sites to start.
+// Their files are in dir, and the agent's gossip address is seed.
 type demoPlan func(ctx context.Context, program, dir, seed string) ([]demoSetup, error)
 
-// threeSites is the plan of the demo without a policy of its own. It notes how slow the
-// host is.
+// threeSites is the plan of the demo without --policy. It stores the slowness of the host.
 func threeSites(slow *float64) demoPlan {
 	return func(ctx context.Context, program, dir, seed string) (servers []demoSetup, err error) {
 		if *slow, err = probeHost(ctx, program, dir); err != nil {
@@ -144,8 +143,8 @@ type demoGrid struct {
 	members []*demoMember
 }
 
-// startDemoGrid starts the members and returns when all of them have their
-// sockets. A member that ends before stop is called cancels, and says why.
+// startDemoGrid starts the members and returns when all of them are up. A member that ends
+// before stop is called cancels ctx with the reason.
 func startDemoGrid(ctx context.Context, cancel context.CancelCauseFunc, plan demoPlan) (_ *demoGrid, err error) {
 	dir, err := os.MkdirTemp("", "drover-demo-")
 	if err != nil {
@@ -194,7 +193,7 @@ func startDemoGrid(ctx context.Context, cancel context.CancelCauseFunc, plan dem
 				return
 			}
 			select {
-			case <-ctx.Done(): // so that was why
+			case <-ctx.Done(): // that is the reason
 			case <-life.Done():
 			case <-time.After(demoRace):
 				cancel(m.ended())
@@ -204,7 +203,7 @@ func startDemoGrid(ctx context.Context, cancel context.CancelCauseFunc, plan dem
 	return g, nil
 }
 
-// stop ends the members, waits for them, and removes what they leave.
+// stop ends the members, waits for them, and removes their files.
 func (g *demoGrid) stop() error {
 	g.end()
 	var errs []error
@@ -214,7 +213,7 @@ func (g *demoGrid) stop() error {
 			errs = append(errs, m.ended())
 		}
 	}
-	// A server that was killed has left its jobs to a supervisor.
+	// A killed server leaves its jobs to a supervisor.
 	ctx, cancel := context.WithTimeout(context.Background(), demoClearing)
 	defer cancel()
 	for _, name := range g.sites {
@@ -252,7 +251,7 @@ func (g *demoGrid) start(life context.Context, program, role, name string, confi
 			close(m.up)
 		}
 		_, _ = io.Copy(io.Discard, stdout)
-		_ = m.cmd.Wait() // the state says it
+		_ = m.cmd.Wait() // ProcessState has the result
 		close(m.over)
 	}()
 	return m, nil
@@ -272,10 +271,10 @@ type demoMember struct {
 	cmd         *exec.Cmd
 	url, gossip string
 	log         tail
-	up, over    chan struct{} // closed when it has its sockets, and when it has ended
+	up, over    chan struct{} // closed when it is up, and when it has ended
 }
 
-// wait waits until a member has its sockets.
+// wait waits until a member is up.
 func (m *demoMember) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, demoUp, fmt.Errorf("%s is not up within %v", m.name, demoUp))
 	defer cancel()
@@ -289,16 +288,16 @@ func (m *demoMember) wait(ctx context.Context) error {
 	}
 }
 
-// ended says how a member ended, with the last that it said.
+// ended describes how a member ended, with the end of its log.
 func (m *demoMember) ended() error {
 	said := strings.TrimSpace(m.log.String())
 	if said != "" {
-		said = ", after saying:\n" + said
+		said = ", last output:\n" + said
 	}
 	return fmt.Errorf("%s has ended: %v%s", m.name, m.cmd.ProcessState, said)
 }
 
-// member runs one member, until standard input ends or a signal comes.
+// member runs one member until standard input closes or a signal arrives.
 func (c *demoCmd) member(a *app) error {
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
@@ -314,7 +313,7 @@ func (c *demoCmd) member(a *app) error {
 	return (&serverCmd{r}).Run(a)
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of the output written to it.
 type tail struct {
 	mu   sync.Mutex
 	last []byte
@@ -340,14 +339,14 @@ func (t *tail) String() string {
 
 const (
 	probes     = 2
-	probeUsual = 60 * time.Millisecond // of a probe on an idle processor of today
-	probeNoise = 2.0                   // times as long says nothing yet
+	probeUsual = 60 * time.Millisecond // of a probe on an idle current processor
+	probeNoise = 2.0                   // a probe below this multiple is normal
 	mostSlow   = 20.0
 )
 
-// probeHost returns how many times slower than usual this host starts a service
-// and computes, at least 1: because it is old, or busy. The demo's walltimes are
-// longer by that, so that no job is killed for it.
+// probeHost returns how many times slower than usual this host starts a service and
+// computes, at least 1. The demo's walltimes are longer by this factor, so that no job is
+// killed on an old or busy host.
 func probeHost(ctx context.Context, program, dir string) (float64, error) {
 	var longest time.Duration
 	for range probes {

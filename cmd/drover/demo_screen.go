@@ -17,8 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// demoBoard is what the demo knows of its grid. Times in what it shows are
-// seconds since its start.
+// demoBoard holds the state of the demo's grid. It shows times as seconds since its start.
 type demoBoard struct {
 	start  time.Time
 	stream []demoRequest
@@ -32,7 +31,7 @@ func newDemoBoard(start time.Time, stream []demoRequest, sites []client.Site) *d
 	return &demoBoard{start: start, stream: stream, sites: sites, jobs: make([]*client.Job, len(stream))}
 }
 
-// put notes a job, and says whether that is the first of it, or the end.
+// put stores a job, and reports whether it is new, and whether it has just ended.
 func (b *demoBoard) put(n int, j *client.Job) (first, last bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,7 +46,7 @@ func (b *demoBoard) putSites(sites []client.Site) {
 	b.sites = sites
 }
 
-// since returns t as the demo shows it, "" for none.
+// since formats t as seconds since the start, "" for none.
 func (b *demoBoard) since(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -60,7 +59,7 @@ func estimatedEnd(j *client.Job) time.Time { return j.Submitted.Add(j.EstimatedC
 // lateness returns by how many seconds a job ended after its estimate.
 func lateness(j *client.Job) float64 { return j.Ended.Sub(estimatedEnd(j)).Seconds() }
 
-// event is a line about a job that is new, or has ended.
+// event returns a line about a job that is new or has ended.
 func (b *demoBoard) event(n int, j *client.Job) string {
 	what := fmt.Sprintf("#%-3d %-10s at %-8s on %d", n+1, j.Service, j.Site, j.Shape.Width)
 	if !j.State.Final() {
@@ -74,8 +73,7 @@ func (b *demoBoard) event(n int, j *client.Job) string {
 	return text
 }
 
-// frame returns the lines of the live table at an instant, at most height of
-// them.
+// frame returns the lines of the live table, at most height of them.
 func (b *demoBoard) frame(now time.Time, height int) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -91,7 +89,7 @@ func (b *demoBoard) frame(now time.Time, height int) []string {
 	lines := []string{fmt.Sprintf("%5.1fs  %d of %d requests submitted, %d ended", now.Sub(b.start).Seconds(), submitted, len(b.jobs), ended), ""}
 	lines = append(lines, b.siteLines()...)
 	lines = append(lines, "")
-	if room := height - len(lines) - 1; room > 0 { // one for the header
+	if room := height - len(lines) - 1; room > 0 { // a line for the header
 		lines = append(lines, b.jobLines(room)...)
 	}
 	return lines[:min(len(lines), max(height, 0))]
@@ -111,8 +109,8 @@ func (b *demoBoard) siteLines() []string {
 	return strings.Split(t.Render(), "\n")
 }
 
-// jobLines returns a header and at most room jobs: those that have not ended,
-// and the last that have, in the order of submission.
+// jobLines returns a header and at most room jobs in the order of submission: the active
+// ones, then those that ended last.
 func (b *demoBoard) jobLines(room int) []string {
 	var shown, over []int
 	for n, j := range b.jobs {
@@ -141,11 +139,11 @@ func (b *demoBoard) jobLines(room int) []string {
 	return strings.Split(t.Render(), "\n")
 }
 
-// leastMargin is what a table with tenths of a second still shows.
+// leastMargin is the smallest margin that a table with tenths of a second shows.
 const leastMargin = 100 * time.Millisecond
 
-// closestDecision returns the job whose site was chosen by the smallest margin,
-// among those for which a queue mattered; nil if all were clear or toss-ups.
+// closestDecision returns the job with the smallest margin between the best two sites,
+// among those that found a queue; nil if there is none.
 func closestDecision(b *demoBoard) *client.Job {
 	var best *client.Job
 	var least time.Duration
@@ -170,9 +168,8 @@ func closestDecision(b *demoBoard) *client.Job {
 	return best
 }
 
-// demoScreen shows the board on stderr while the stream runs: a table that is
-// drawn anew in place on a terminal, lines of news elsewhere, and nothing where
-// JSON is wanted.
+// demoScreen shows the board on stderr while the stream runs: a table that is redrawn in
+// place on a terminal, otherwise a line per event, and nothing with --json.
 type demoScreen struct {
 	*demoTerminal
 	board *demoBoard
@@ -182,10 +179,10 @@ const demoFrame = 250 * time.Millisecond
 
 func newDemoScreen(a *app, b *demoBoard) *demoScreen { return &demoScreen{newDemoTerminal(a), b} }
 
-// changed notes what has become of a job.
+// changed stores the new state of a job.
 func (s *demoScreen) changed(n int, j *client.Job) {
 	first, last := s.board.put(n, j)
-	if first && last { // it was over before anybody could look
+	if first && last { // it ended before the first look
 		was := *j
 		was.State = client.Waiting
 		s.say(s.board.event(n, &was))
@@ -212,7 +209,7 @@ func (s *demoScreen) follow(ctx context.Context, grid *client.Client) {
 	}
 }
 
-// look asks the sites how they are and draws that.
+// look asks for the state of the sites and draws it.
 func (s *demoScreen) look(ctx context.Context, grid *client.Client) {
 	if sites, err := grid.Sites(ctx); err == nil {
 		s.board.putSites(sites)
@@ -220,7 +217,7 @@ func (s *demoScreen) look(ctx context.Context, grid *client.Client) {
 	s.draw(func(rows int) []string { return s.board.frame(time.Now(), rows) })
 }
 
-// close shows how it all ended.
+// close draws the final state.
 func (s *demoScreen) close(ctx context.Context, grid *client.Client) {
 	if s.live {
 		s.look(ctx, grid)
@@ -228,8 +225,8 @@ func (s *demoScreen) close(ctx context.Context, grid *client.Client) {
 	s.end()
 }
 
-// demoTerminal is where a demo shows what happens: frames that take each other's place on
-// a terminal, lines elsewhere, and nothing where JSON is wanted.
+// demoTerminal shows frames that overwrite one another on a terminal, otherwise lines, and
+// nothing with --json.
 type demoTerminal struct {
 	w     io.Writer
 	live  bool
@@ -239,14 +236,14 @@ type demoTerminal struct {
 	drawn int        // lines of the last frame
 }
 
-// The size of a terminal that does not tell it.
-const plainColumns, plainRows = 80, 24
+// The size of a terminal that does not report it.
+const defaultColumns, defaultRows = 80, 24
 
 func newDemoTerminal(a *app) *demoTerminal {
 	return &demoTerminal{w: a.Stderr, live: a.Terminal && !a.flags.JSON, quiet: a.flags.JSON}
 }
 
-// say writes a line of news, where there are no frames.
+// say writes a line if there are no frames.
 func (t *demoTerminal) say(line string) {
 	if t.live || t.quiet {
 		return
@@ -256,7 +253,7 @@ func (t *demoTerminal) say(line string) {
 	_, _ = fmt.Fprintln(t.w, line)
 }
 
-// draw writes a frame of at most so many rows over the last one, where there are frames.
+// draw overwrites the last frame, if there are frames.
 func (t *demoTerminal) draw(frame func(rows int) []string) {
 	if !t.live {
 		return
@@ -269,7 +266,7 @@ func (t *demoTerminal) draw(frame func(rows int) []string) {
 	t.drawn = len(lines)
 }
 
-// end sets off what follows.
+// end separates the frames from what follows.
 func (t *demoTerminal) end() {
 	if !t.quiet {
 		_, _ = fmt.Fprintln(t.w)
@@ -282,11 +279,11 @@ func (t *demoTerminal) size() (columns, rows int) {
 			return columns, rows
 		}
 	}
-	return plainColumns, plainRows
+	return defaultColumns, defaultRows
 }
 
-// overwrite returns what puts lines, cut to so many columns, in the place of as
-// many lines as were drawn before.
+// overwrite returns the control sequences that replace the drawn lines by new ones, cut to
+// the width of the terminal.
 func overwrite(drawn int, lines []string, columns int) string {
 	var b strings.Builder
 	if drawn > 0 {

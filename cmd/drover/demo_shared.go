@@ -24,13 +24,13 @@ import (
 //	long           ▓▓▓▓▓▓▓▓▒▒▒▒▒▒▒▒░▒▒▒▒▒▒▒▒ ...
 //	long                   ▒▒▒▒▒▒▒▒░▒▒▒▒▒▒▒▒ ...
 //	late                           ░               served at once
-//	large                              ▒▒▒▒        others make place for its memory
+//	large                              ▒▒▒▒        others free memory for it
 const (
 	sharedLook = 100 * time.Millisecond // between two looks at the site
 	sharedLag  = 3 * time.Minute        // from the last submission to the end of the last job
 )
 
-// share shows how processors are shared on this host, and checks it.
+// share runs the demo of shared processors, with its checks.
 func (c *demoCmd) share(ctx context.Context, cancel context.CancelCauseFunc, a *app) error {
 	mode := sharedFull
 	if c.Quick {
@@ -49,11 +49,11 @@ func (c *demoCmd) share(ctx context.Context, cancel context.CancelCauseFunc, a *
 	return err
 }
 
-// showShared has the jobs executed and tells what came of it.
+// showShared executes the jobs and prints the results.
 func (c *demoCmd) showShared(ctx context.Context, a *app, g *demoGrid, requests []sharedRequest) error {
 	sum, err := executeShared(ctx, a, g, requests)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return cause // a member that ended, or the user: not the calls that failed for it
+		return cause // the end of a member, or Ctrl-C, rather than the calls that failed because of it
 	}
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (c *demoCmd) showShared(ctx context.Context, a *app, g *demoGrid, requests 
 	return nil
 }
 
-// executeShared has the jobs executed and returns what came of it.
+// executeShared executes the jobs and returns the summary.
 func executeShared(ctx context.Context, a *app, g *demoGrid, requests []sharedRequest) (*sharedSummary, error) {
 	grid, err := client.New(client.Default(g.agent.url))
 	if err != nil {
@@ -100,7 +100,7 @@ func executeShared(ctx context.Context, a *app, g *demoGrid, requests []sharedRe
 	return summarizeShared(board, found), nil
 }
 
-// playShared submits the jobs when it is time, and follows them and the site to the end.
+// playShared submits each job at its time, and watches the jobs and the site to the end.
 func playShared(ctx context.Context, grid *client.Client, board *sharedBoard, screen *demoTerminal) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var jobs, watcher sync.WaitGroup
@@ -116,11 +116,11 @@ func playShared(ctx context.Context, grid *client.Client, board *sharedBoard, sc
 		screen.draw(func(rows int) []string { return board.frame(time.Now(), rows) })
 	}
 	watcher.Go(func() {
-		told := false
+		shown := false
 		err := grid.WatchSite(ctx, sharedName, sharedLook, func(u *client.SiteUse) (bool, error) {
-			if !told {
-				told = true
-				screen.say(heldBy(enforcement(u.Capabilities)))
+			if !shown {
+				shown = true
+				screen.say(enforcedBy(enforcement(u.Capabilities)))
 			}
 			say(board.saw(u))
 			return false, nil
@@ -162,32 +162,32 @@ func playShared(ctx context.Context, grid *client.Client, board *sharedBoard, sc
 			}
 		})
 	}
-	late := time.AfterFunc(sharedLag, func() { stop(fmt.Errorf("jobs are still there %v after the last submission", sharedLag)) })
+	late := time.AfterFunc(sharedLag, func() { stop(fmt.Errorf("jobs still run %v after the last submission", sharedLag)) })
 	defer late.Stop()
 	jobs.Wait()
 	return context.Cause(ctx)
 }
 
-// heldBy says what holds jobs to their shares on this host.
-func heldBy(ways []string) string {
-	text := "held by " + strings.Join(ways, " ")
+// enforcedBy says how this host enforces shares.
+func enforcedBy(ways []string) string {
+	text := "enforced by " + strings.Join(ways, " ")
 	switch {
 	case slices.Contains(ways, "shares=none"):
-		text += ": nothing holds jobs to their shares here"
+		text += ": shares are not enforced here"
 	case slices.Contains(ways, "shares=signals"):
 		text += ": no control groups here, so jobs are stopped and continued by signals"
 	}
 	return text
 }
 
-// sharedResults are what the long jobs have found, by the number of the job, and what is wrong
-// with the picture.
+// sharedResults holds the results of the long jobs, by the number of the job, and the error
+// of the picture.
 type sharedResults struct {
 	primes  map[int]string
 	picture error
 }
 
-// resultsOf downloads what the jobs have found.
+// resultsOf downloads the results of the jobs.
 func resultsOf(ctx context.Context, grid *client.Client, b *sharedBoard) (*sharedResults, error) {
 	r := &sharedResults{primes: make(map[int]string)}
 	for n := range b.jobs {
@@ -212,7 +212,7 @@ func resultsOf(ctx context.Context, grid *client.Client, b *sharedBoard) (*share
 	return r, nil
 }
 
-// lastWith returns the last line that begins so, in single blanks; empty if there is none.
+// lastWith returns the last line with this prefix, with single spaces; "" if there is none.
 func lastWith(text, prefix string) (found string) {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, prefix) {
@@ -222,17 +222,16 @@ func lastWith(text, prefix string) (found string) {
 	return found
 }
 
-// sharedMode says how large the demo of shared processors is. Work is seconds of a
-// processor.
+// sharedMode is the size of the demo of shared processors. Work is in processor seconds.
 type sharedMode struct {
 	waves int           // of long jobs, one for each node
 	gap   time.Duration // between them
 	long  float64       // work of each of them
 
-	late  time.Duration // when a short job comes to full nodes
+	late  time.Duration // when a short job arrives at full nodes
 	short float64
 
-	large time.Duration // after that one's end, when a job comes whose memory is nowhere free
+	large time.Duration // after its end, when a job arrives for whose memory no node has room
 	drawn float64
 }
 
@@ -245,24 +244,24 @@ var (
 	}
 )
 
-// sharedName is the site's, and the agent's word for it.
+// sharedName is the name of the site.
 const sharedName = "shared"
 
-// A node holds as many long jobs as there are waves, and one more. The large job takes
-// the room of three.
+// The memory of a node holds one long job per wave, and one more. The large job takes the
+// memory of three.
 const (
 	sharedSlot  = 128 // MiB
 	sharedSlots = 4
 	largeSlots  = 3
 )
 
-// mostShared bounds the nodes, and so the jobs, that are shown.
+// mostShared bounds the nodes and so the jobs.
 const mostShared = 4
 
-// sharedNodes is how many nodes of one processor this host can really have.
+// sharedNodes returns the number of one-processor nodes for this host.
 func sharedNodes() int { return min(runtime.GOMAXPROCS(0), runtime.NumCPU(), mostShared) }
 
-// The kind of a job: what it is in the demo for.
+// The kinds of jobs in the demo.
 const (
 	kindLong  = "long"
 	kindLate  = "late"
@@ -280,8 +279,9 @@ type sharedRequest struct {
 // The picture of the large job.
 const largeColumns, largeRows = 960, 640
 
-// on returns the mode for a host on which sieving takes so many seconds for each number:
-// where a long job is not as long because numbers are bounded, all comes sooner.
+// on returns the mode for a host on which sieving costs this many seconds per number. The
+// range of numbers is bounded, so long jobs can be shorter than planned; then everything
+// happens earlier.
 func (m sharedMode) on(cost float64) sharedMode {
 	if most := cost * mostSieved; m.long > most {
 		shorter := most / m.long
@@ -291,8 +291,8 @@ func (m sharedMode) on(cost float64) sharedMode {
 	return m
 }
 
-// requests returns the jobs in the order of their submissions. Sieving takes so many
-// seconds for each number.
+// requests returns the jobs in the order of submission. cost is seconds of sieving per
+// number.
 func (m sharedMode) requests(nodes int, cost float64) []sharedRequest {
 	owner := client.Owner("demo")
 	sieve := func(at time.Duration, kind string, work float64) sharedRequest {
@@ -312,15 +312,15 @@ func (m sharedMode) requests(nodes int, cost float64) []sharedRequest {
 	}})
 }
 
-// Sieving is timed on so many numbers, and goes up to so many; usualSieve is what each
-// takes a processor of today.
+// sieveProbe numbers are sieved to measure the host, and at most mostSieved in a job.
+// usualSieve is the cost on a current processor.
 const (
 	sieveProbe = 100_000_000
 	mostSieved = primes.MostBelow
 	usualSieve = 1.3e-9 // seconds
 )
 
-// sieveCost returns the processor time for each number that is sieved on this host.
+// sieveCost returns the processor seconds per sieved number on this host.
 func sieveCost(ctx context.Context, program string) (float64, error) {
 	var least time.Duration
 	for range probes {
@@ -335,7 +335,7 @@ func sieveCost(ctx context.Context, program string) (float64, error) {
 	return max(least, time.Millisecond).Seconds() / sieveProbe, nil
 }
 
-// sharedPlan is the plan of a site under dfrs. It notes what sieving costs.
+// sharedPlan is the plan of a site under dfrs. It stores the cost of sieving.
 func sharedPlan(nodes int, cost *float64) demoPlan {
 	return func(ctx context.Context, program, dir, seed string) (_ []demoSetup, err error) {
 		if *cost, err = sieveCost(ctx, program); err != nil {
@@ -349,8 +349,8 @@ func sharedPlan(nodes int, cost *float64) demoPlan {
 	}
 }
 
-// sharedConfig has needs as they are declared: what is shown is how shares follow jobs
-// that come and go, and nothing else.
+// sharedConfig uses declared needs only: the demo shows how shares follow arriving and
+// ending jobs.
 func sharedConfig(nodes int, dir, seed string) document {
 	return document{
 		"version": 1, "name": sharedName, "listen": "127.0.0.1:0",
@@ -365,8 +365,7 @@ func sharedConfig(nodes int, dir, seed string) document {
 
 func mebibyteText(n int) string { return strconv.Itoa(n) + "MiB" }
 
-// sharedServices has walltimes that no busy host reaches, for forecasts are not what this
-// is about.
+// sharedServices has long walltimes, so that no job is killed on a busy host.
 func sharedServices(cost float64) (document, error) {
 	patient := document{"factor": 10, "margin": "30s"}
 	return bundledWith(map[string]document{

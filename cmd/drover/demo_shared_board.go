@@ -12,22 +12,22 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// sharedBoard is what is known of the jobs of the demo of shared processors. What it
-// shows are seconds since its start.
+// sharedBoard holds the state of the demo of shared processors. It shows times as seconds
+// since its start.
 type sharedBoard struct {
 	start time.Time
 
-	mu     sync.Mutex
-	jobs   []sharedJob
-	use    *client.SiteUse // the last
-	others otherMeter
-	least  []leastShare
-	told   string // the shares that were told last
-	likely string // those that were seen last
-	news   []string
+	mu      sync.Mutex
+	jobs    []sharedJob
+	use     *client.SiteUse // the last
+	others  otherMeter
+	least   []leastShare
+	printed string // the shares that were printed last
+	likely  string // those that were seen last
+	news    []string
 }
 
-// sharedJob is a job of the demo, and what was seen of it.
+// sharedJob is a job of the demo with its observed history.
 type sharedJob struct {
 	sharedRequest
 	asked   time.Time   // when it was sent
@@ -55,19 +55,19 @@ func newSharedBoard(start time.Time, requests []sharedRequest) *sharedBoard {
 	return b
 }
 
-// tell takes note of a line of news, and returns it.
+// tell stores a line of news and returns it.
 func (b *sharedBoard) tell(at time.Time, format string, args ...any) string {
 	line := fmt.Sprintf("%6.1fs  ", at.Sub(b.start).Seconds()) + fmt.Sprintf(format, args...)
 	b.news = append(b.news, line)
 	return line
 }
 
-// name returns what a job is called here.
+// name returns the demo's name of a job.
 func (b *sharedBoard) name(n int) string {
 	return fmt.Sprintf("#%-3d %-5s", n+1, b.jobs[n].kind)
 }
 
-// changed takes in what has become of a job, and returns what is to be told about it.
+// changed stores the new state of a job and returns the lines to print about it.
 func (b *sharedBoard) changed(n int, now *client.Job) (news []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,7 +81,7 @@ func (b *sharedBoard) changed(n int, now *client.Job) (news []string) {
 	if now.Checkpoints > was.Checkpoints {
 		j.stops += now.Checkpoints - was.Checkpoints
 		j.meter.gone()
-		news = append(news, b.tell(time.Now(), "%s  makes place: stopped at a checkpoint after %s of work", b.name(n), cmdline.Span(now.CheckpointedAfter)))
+		news = append(news, b.tell(time.Now(), "%s  preempted: stopped at a checkpoint after %s of work", b.name(n), cmdline.Span(now.CheckpointedAfter)))
 	}
 	switch {
 	case now.State == client.Running && now.Attempt != j.attempt:
@@ -90,10 +90,10 @@ func (b *sharedBoard) changed(n int, now *client.Job) (news []string) {
 			j.served = time.Now()
 			news = append(news, b.tell(j.served, "%s  runs on %s, %.3fs after it was sent", b.name(n), strings.Join(now.Nodes, ","), j.wait().Seconds()))
 		} else {
-			news = append(news, b.tell(time.Now(), "%s  goes on from its checkpoint on %s", b.name(n), strings.Join(now.Nodes, ",")))
+			news = append(news, b.tell(time.Now(), "%s  continues from its checkpoint on %s", b.name(n), strings.Join(now.Nodes, ",")))
 		}
 	case now.State.Final() && !was.State.Final():
-		if j.served.IsZero() && !now.Started.IsZero() { // it was over before anybody could look
+		if j.served.IsZero() && !now.Started.IsZero() { // it ended before the first look
 			j.served = time.Now()
 		}
 		j.meter.gone()
@@ -106,17 +106,17 @@ func (b *sharedBoard) changed(n int, now *client.Job) (news []string) {
 	return news
 }
 
-// ask takes note that a job is sent.
+// ask stores when a job is sent.
 func (b *sharedBoard) ask(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.jobs[n].asked = time.Now()
 }
 
-// wait returns how long it took until a job was seen to run, all messages included.
+// wait returns the time from sending a job until it was first seen running.
 func (j *sharedJob) wait() time.Duration { return j.served.Sub(j.asked) }
 
-// saw takes in who has what of the site.
+// saw stores the use of the site.
 func (b *sharedBoard) saw(u *client.SiteUse) (news []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,17 +148,17 @@ func (b *sharedBoard) saw(u *client.SiteUse) (news []string) {
 	if least.share > 0 {
 		b.least = append(b.least, least)
 	}
-	// What is between two states of the policy is over by the next look.
+	// Print shares only when two looks agree: others are on their way to the next state.
 	now := strings.Join(shares, "  ")
-	if now != b.told && now == b.likely && now != "" {
-		b.told = now
+	if now != b.printed && now == b.likely && now != "" {
+		b.printed = now
 		news = append(news, b.tell(u.At, "shares  %s", now))
 	}
 	b.likely = now
 	return news
 }
 
-// placed compares where a job is with where it was.
+// placed compares the nodes of a job with its last ones.
 func (b *sharedBoard) placed(n int, has *client.JobUse, at time.Time) (news []string) {
 	j := &b.jobs[n]
 	if has.Paused && !j.frozen {
@@ -166,7 +166,7 @@ func (b *sharedBoard) placed(n int, has *client.JobUse, at time.Time) (news []st
 		news = append(news, b.tell(at, "%s  is paused", b.name(n)))
 	}
 	if j.frozen && !has.Paused {
-		news = append(news, b.tell(at, "%s  goes on", b.name(n)))
+		news = append(news, b.tell(at, "%s  continues", b.name(n)))
 	}
 	j.frozen = has.Paused
 	if len(has.Nodes) > 0 && !slices.Equal(j.nodes, has.Nodes) {
@@ -206,7 +206,7 @@ func (b *sharedBoard) frame(now time.Time, height int) []string {
 	return lines[:min(len(lines), max(height, 0))]
 }
 
-// named returns who has what with the demo's names of jobs.
+// named returns the use of the site with the demo's names of jobs.
 func (b *sharedBoard) named() *client.SiteUse {
 	u := *b.use
 	u.Jobs = slices.Clone(u.Jobs)

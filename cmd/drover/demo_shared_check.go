@@ -18,7 +18,7 @@ import (
 type sharedSummary struct {
 	Policy string   `json:"policy"`
 	Nodes  int      `json:"nodes"`
-	Ways   []string `json:"enforcedBy"` // shares=v1 and the like
+	Ways   []string `json:"enforcedBy"` // shares=v1, ...
 	Took   float64  `json:"took"`       // from the first submission to the last end
 	// Others is how many processors other programs of this host used.
 	Others *float64           `json:"othersCpu,omitempty"`
@@ -86,7 +86,7 @@ func (v *sharedSummary) failed() (n int) {
 
 // print writes the summary for people.
 func (v *sharedSummary) print(w io.Writer) error {
-	_, _ = fmt.Fprintf(w, "%s on %s in %.1fs under %s, %s\n\n", plural(len(v.Jobs), "job"), plural(v.Nodes, "node"), v.Took, v.Policy, heldBy(v.Ways))
+	_, _ = fmt.Fprintf(w, "%s on %s in %.1fs under %s, %s\n\n", plural(len(v.Jobs), "job"), plural(v.Nodes, "node"), v.Took, v.Policy, enforcedBy(v.Ways))
 	t := cmdline.NewTable(w, table.Row{"job", "", "service", "submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves", "state"},
 		"submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves")
 	for n := range v.Jobs {
@@ -101,8 +101,8 @@ func (v *sharedSummary) print(w io.Writer) error {
 		t.AppendRow(row)
 	}
 	t.Render()
-	_, _ = fmt.Fprint(w, "(share and used: means, in processors, over the time that was measured: that in which the share stayed the same\n"+
-		" from one measurement to the next; stops: at a checkpoint, to make place)\n\n")
+	_, _ = fmt.Fprint(w, "(share and used: means in processors over the measured time, in which the share was constant between two\n"+
+		" measurements; stops: preempted at a checkpoint)\n\n")
 	checks := cmdline.NewTable(w, table.Row{"check", "", ""})
 	for _, c := range v.Checks {
 		checks.AppendRow(table.Row{c.Name, strings.ToUpper(c.Result), c.Text})
@@ -112,7 +112,7 @@ func (v *sharedSummary) print(w io.Writer) error {
 	return err
 }
 
-// What a check came to.
+// The results of a check.
 const (
 	checkPassed  = "pass"
 	checkFailed  = "fail"
@@ -135,7 +135,7 @@ const (
 	growsWithin   = time.Second
 )
 
-// checkShared holds what was seen against what was to be seen.
+// checkShared compares the observations with the expectations.
 func checkShared(b *sharedBoard, v *sharedSummary, found *sharedResults) []sharedCheck {
 	var late, large *sharedJob
 	for n := range b.jobs {
@@ -156,8 +156,8 @@ func checkShared(b *sharedBoard, v *sharedSummary, found *sharedResults) []share
 	add("late", result, text)
 	result, text = checkYields(b.least, late.job)
 	add("yields", result, text)
-	result, text = checkPlace(b, large)
-	add("place", result, text)
+	result, text = checkSpace(b, large)
+	add("space", result, text)
 	return all
 }
 
@@ -168,7 +168,7 @@ func passed(ok bool) string {
 	return checkFailed
 }
 
-// checkDone looks whether all jobs have found what they were to find.
+// checkDone checks the results of all jobs.
 func checkDone(b *sharedBoard, found *sharedResults) (result, text string) {
 	var wrong []string
 	same, stopped := "", 0
@@ -186,11 +186,11 @@ func checkDone(b *sharedBoard, found *sharedResults) (result, text string) {
 		}
 		switch got := found.primes[n]; {
 		case got == "":
-			wrong = append(wrong, fmt.Sprintf("#%d has found nothing", n+1))
+			wrong = append(wrong, fmt.Sprintf("#%d has no result", n+1))
 		case same == "":
 			same = got
 		case got != same:
-			wrong = append(wrong, fmt.Sprintf("#%d has found %q, others %q", n+1, got, same))
+			wrong = append(wrong, fmt.Sprintf("#%d has the result %q, others %q", n+1, got, same))
 		}
 	}
 	if found.picture != nil {
@@ -199,14 +199,14 @@ func checkDone(b *sharedBoard, found *sharedResults) (result, text string) {
 	if wrong != nil {
 		return checkFailed, strings.Join(wrong, "; ")
 	}
-	return checkPassed, fmt.Sprintf("all long jobs found the same, %s; %d of them had been stopped", same, stopped)
+	return checkPassed, fmt.Sprintf("all long jobs found the same result, %s; %d of them had been stopped", same, stopped)
 }
 
-// checkShares compares what jobs have used with their shares. Jobs that got less because
-// the host had no more to give say nothing about the shares.
+// checkShares compares the use of jobs with their shares. It does not judge jobs that used
+// less because the host was busy.
 func checkShares(v *sharedSummary) (result, text string) {
 	if !measures(v.Ways) {
-		return checkUnknown, "nothing is measured on this host"
+		return checkUnknown, "this host measures nothing"
 	}
 	judged, worst := 0, -1
 	var given, missing float64
@@ -223,7 +223,7 @@ func checkShares(v *sharedSummary) (result, text string) {
 		}
 	}
 	if judged == 0 {
-		return checkUnknown, "no share stayed the same for long enough"
+		return checkUnknown, "no share was constant for long enough"
 	}
 	text = fmt.Sprintf("%d jobs used what they were given, at worst %+.1f%% (#%d), accepted: %.0f%%", judged, 100*v.Jobs[worst].Error, worst+1, 100*mostOff)
 	if math.Abs(v.Jobs[worst].Error) <= mostOff {
@@ -239,7 +239,7 @@ func checkShares(v *sharedSummary) (result, text string) {
 	return checkFailed, text
 }
 
-// measures says whether one of the ways is a way to measure.
+// measures reports whether the site can measure.
 func measures(ways []string) bool {
 	for _, w := range ways {
 		if ability, way, _ := strings.Cut(w, "="); ability == "measuring" {
@@ -249,8 +249,7 @@ func measures(ways []string) bool {
 	return false
 }
 
-// busy says whether this host had more to do than it has processors, and how much of that
-// was not the demo's.
+// busy reports whether this host was overloaded, and by how much the use of other programs.
 func (v *sharedSummary) busy() (text string, busy bool) {
 	if v.Others == nil || float64(v.Nodes)+*v.Others < mostLoad*float64(runtime.NumCPU()) {
 		return "", false
@@ -258,8 +257,8 @@ func (v *sharedSummary) busy() (text string, busy bool) {
 	return fmt.Sprintf("this host is busy: other programs used %.2f of its %d processors; ", *v.Others, runtime.NumCPU()), true
 }
 
-// checkLate looks whether the short job was served at once. A busy host is slow in writing
-// down and telling that it was.
+// checkLate checks that the short job started at once. On a busy host recording and
+// reporting the start is slow.
 func checkLate(v *sharedSummary, late *sharedJob) (result, text string) {
 	if late.served.IsZero() {
 		return checkFailed, "the late job has not started"
@@ -275,8 +274,8 @@ func checkLate(v *sharedSummary, late *sharedJob) (result, text string) {
 	return checkFailed, text
 }
 
-// checkYields looks whether the others had less while the late job was there, and more
-// when it had gone.
+// checkYields checks that the others had smaller shares while the late job ran, and larger
+// ones afterwards.
 func checkYields(seen []leastShare, late *client.Job) (result, text string) {
 	var before, during, after float64
 	for _, s := range seen {
@@ -296,9 +295,8 @@ func checkYields(seen []leastShare, late *client.Job) (result, text string) {
 	return passed(during < before-sameShare && after > during+sameShare), text
 }
 
-// checkPlace looks whether others have made place for the job whose memory was nowhere
-// free, and have gone on.
-func checkPlace(b *sharedBoard, large *sharedJob) (result, text string) {
+// checkSpace checks that others stopped or moved for the job whose memory fitted nowhere.
+func checkSpace(b *sharedBoard, large *sharedJob) (result, text string) {
 	if large.served.IsZero() {
 		return checkFailed, "the large job has not started"
 	}
@@ -309,8 +307,8 @@ func checkPlace(b *sharedBoard, large *sharedJob) (result, text string) {
 	return passed(stops+moves > 0), fmt.Sprintf("a job that fitted nowhere ran after %.3fs: %s and %s of others", large.wait().Seconds(), plural(stops, "stop"), plural(moves, "move"))
 }
 
-// shareMeter compares what a job has used with what it was given, over the times
-// between two measurements in which its share was seen to stay the same.
+// shareMeter compares the use of a job with its share, over the intervals between two
+// measurements in which its share was constant.
 //
 //	seen      │  │  │  │  │  │  │  │  │  │  │  │
 //	share    ─1/2──────┐└1/3────────────────────────
@@ -327,11 +325,10 @@ type shareMeter struct {
 	span        time.Duration
 }
 
-// sameShare is how far two shares may be from each other and be the same: a policy may
-// have rounded.
+// sameShare is the largest difference of equal shares, because policies round.
 const sameShare = 1e-3
 
-// see takes in what a site said at an instant.
+// see adds the use of the job at an instant.
 func (m *shareMeter) see(at time.Time, j *client.JobUse) {
 	share := j.Share * float64(j.Tasks)
 	if m.since.IsZero() || math.Abs(share-m.share) > sameShare {
@@ -349,10 +346,11 @@ func (m *shareMeter) see(at time.Time, j *client.JobUse) {
 	m.at, m.cpu = j.Measured, j.CPUTime
 }
 
-// gone says that the job has no processes: what is measured next is another attempt's.
+// gone resets the meter when the job has no processes: the next measurements are those of
+// another attempt.
 func (m *shareMeter) gone() { m.since, m.at = time.Time{}, time.Time{} }
 
-// off returns by what part of its share a job has used more or less than that.
+// off returns the relative difference between the use of a job and its share.
 func (m *shareMeter) off() float64 {
 	if m.given == 0 {
 		return 0
@@ -360,8 +358,8 @@ func (m *shareMeter) off() float64 {
 	return m.used/m.given - 1
 }
 
-// otherMeter finds out how many processors programs use that are no jobs of the site,
-// over the times between two measurements in which the same jobs were there.
+// otherMeter measures the processors that programs other than the jobs use, over the
+// intervals between two measurements with the same jobs.
 type otherMeter struct {
 	busy func() (time.Duration, bool) // processor time of the host that was not idle
 
@@ -373,7 +371,7 @@ type otherMeter struct {
 	span time.Duration
 }
 
-// see takes in what a site said.
+// see adds the use of the site.
 func (m *otherMeter) see(jobs []client.JobUse) {
 	var at time.Time
 	cpu := make(map[string]time.Duration)
@@ -397,7 +395,8 @@ func (m *otherMeter) see(jobs []client.JobUse) {
 	m.at, m.last, m.cpu = at, busy, cpu
 }
 
-// since returns what jobs have used since the last time, false if others were there.
+// since returns the processor time of the jobs since the last measurement, false if there
+// were other jobs.
 func (m *otherMeter) since(cpu map[string]time.Duration) (used time.Duration, same bool) {
 	if m.at.IsZero() || len(cpu) != len(m.cpu) {
 		return 0, false
@@ -412,7 +411,7 @@ func (m *otherMeter) since(cpu map[string]time.Duration) (used time.Duration, sa
 	return used, true
 }
 
-// rate returns the processors that others used, false if that is not known.
+// rate returns the processors that other programs used, false if unknown.
 func (m *otherMeter) rate() (float64, bool) {
 	if m.span == 0 {
 		return 0, false

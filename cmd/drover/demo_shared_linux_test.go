@@ -38,7 +38,7 @@ func TestSharedDemo(t *testing.T) {
 		if v.Policy != "dfrs" || v.Nodes != sharedNodes() || len(v.Jobs) != 3*v.Nodes+2 || len(v.Ways) == 0 {
 			t.Errorf("summary: %s", stdout.String())
 		}
-		for i, name := range []string{"done", "shares", "late", "yields", "place"} {
+		for i, name := range []string{"done", "shares", "late", "yields", "space"} {
 			if i >= len(v.Checks) || v.Checks[i].Name != name {
 				t.Fatalf("checks: %+v", v.Checks)
 			}
@@ -91,7 +91,7 @@ func TestSharedDemo(t *testing.T) {
 		program := linked(t, program)
 		handOver(t, filepath.Dir(program), nobody)
 		d := startDemoAs(t, &syscall.SysProcAttr{Credential: nobody}, program, "demo", "--policy", "dfrs")
-		if line := d.until("held by"); !strings.Contains(line, "shares=signals") || !strings.HasSuffix(line, "stopped and continued by signals") {
+		if line := d.until("enforced by"); !strings.Contains(line, "shares=signals") || !strings.HasSuffix(line, "stopped and continued by signals") {
 			t.Error(line)
 		}
 		d.until("#3 0.500") // so it has gone down

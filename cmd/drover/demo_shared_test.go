@@ -214,8 +214,8 @@ func TestSharedDemoIsJudged(t *testing.T) {
 		}, ""},
 		"late never ran":     {func(b *sharedBoard, _ *sharedResults) { b.jobs[2].served = time.Time{} }, "late"},
 		"nobody gave way":    {func(b *sharedBoard, _ *sharedResults) { b.least[1].share = 0.5 }, "yields"},
-		"nobody made place":  {func(b *sharedBoard, _ *sharedResults) { b.jobs[1].stops = 0 }, "place"},
-		"large did not come": {func(b *sharedBoard, _ *sharedResults) { b.jobs[3].served = time.Time{} }, "place"},
+		"no job was stopped": {func(b *sharedBoard, _ *sharedResults) { b.jobs[1].stops = 0 }, "space"},
+		"large did not come": {func(b *sharedBoard, _ *sharedResults) { b.jobs[3].served = time.Time{} }, "space"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, found := sharedExample()
@@ -287,11 +287,11 @@ func TestSharedBoardTellsWhatHappens(t *testing.T) {
    3.0s  #2   late   primes is sent
    3.0s  #2   late   runs on node1, 0.000s after it was sent
    6.0s  #1   long   is paused
-   7.0s  #1   long   goes on
+   7.0s  #1   long   continues
    7.0s  #1   long   has moved from node1 to node2
    8.0s  shares  #1 0.500  #2 0.500
-   8.0s  #1   long   makes place: stopped at a checkpoint after 2.0s of work
-   9.0s  #1   long   goes on from its checkpoint on node1
+   8.0s  #1   long   preempted: stopped at a checkpoint after 2.0s of work
+   9.0s  #1   long   continues from its checkpoint on node1
    9.0s  #2   late   failed after 9.0s: exit status 3`
 		if diff := cmp.Diff(want, strings.Join(b.news, "\n")); diff != "" {
 			t.Error(diff)

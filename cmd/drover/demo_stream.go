@@ -11,18 +11,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/services/lu"
 )
 
-// demoMode says how large the demo is.
+// demoMode is the size of the demo.
 type demoMode struct {
 	jobs    int
 	gap     time.Duration // mean time between submissions
 	sleep   []int         // seconds
 	columns []int64       // of the pictures
-	render  []float64     // what a picture costs, seconds of a processor of today
+	render  []float64     // cost of a picture, seconds of a current processor
 	repeat  []int64       // solutions of each system
 }
 
 var (
-	// demoFull keeps 18 processors busy, and lets queues grow and drain.
+	// demoFull keeps 18 processors busy; queues grow and drain.
 	demoFull = demoMode{
 		jobs: 36, gap: 500 * time.Millisecond, sleep: []int{2, 7, 4, 3, 6, 5},
 		columns: []int64{480, 720, 960}, render: []float64{0.3, 0.6, 1.2}, repeat: []int64{500, 1000, 2000},
@@ -40,7 +40,7 @@ type demoRequest struct {
 	values  map[string]any // int64, float64 or []byte by argument
 }
 
-// arguments returns the request in the words of the client.
+// arguments returns the request for the client.
 func (r *demoRequest) arguments() []client.Arg {
 	args := []client.Arg{client.Owner("demo")}
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
@@ -59,8 +59,8 @@ func (r *demoRequest) arguments() []client.Arg {
 // The unknowns of the matrix that the demo solves.
 const lundUnknowns = 147
 
-// demoViews are parts of the Mandelbrot set, as in package mandelbrot, with the
-// share of the iterations allowed that a pixel of each takes.
+// demoViews are parts of the Mandelbrot set, with the mean share of the allowed iterations
+// that a pixel takes.
 var demoViews = []struct{ x, y, zoom, share float64 }{
 	{-0.65, 0, 1, 0.21},            // the whole
 	{-0.65, 0, 1.25, 0.32},         // closer
@@ -76,11 +76,10 @@ const (
 	sleepOverWhole = 0.4
 )
 
-// demoStream returns the requests of a seed, in the order of submission. Six in
-// ten sleep, on a fixed width; the others compute, on the width that the site
-// chooses. Of three requests, each service has one. Seeds differ in the order of
-// things and in what meets what, not in how much there is of anything, so that
-// every stream takes about as long.
+// demoStream returns the requests of a seed, in the order of submission. Six in ten sleep,
+// on a fixed width; the others compute, on the width that the site chooses. Seeds only
+// change the order and the combinations, not the amount of work, so every stream takes
+// about as long.
 func demoStream(seed uint64, m demoMode) []demoRequest {
 	rnd := rand.New(rand.NewPCG(seed, 0xd307e4))
 	matrix := lu.LundA()
@@ -115,7 +114,7 @@ func demoStream(seed uint64, m demoMode) []demoRequest {
 	return stream
 }
 
-// deal returns n cards of a deck that is used as often as it takes, shuffled.
+// deal returns n cards, repeating the deck as often as needed, shuffled.
 func deal[T any](rnd *rand.Rand, n int, deck []T) []T {
 	cards := make([]T, n)
 	for i := range cards {

@@ -32,8 +32,8 @@ type demoSummary struct {
 	Decision   *client.Decision  `json:"decision,omitempty"`
 }
 
-// demoSiteSummary is what a site did. The error of an estimate is how much later
-// than estimated the job ended.
+// demoSiteSummary holds the figures of a site. The error of an estimate is how much later
+// than estimated a job ended.
 type demoSiteSummary struct {
 	Name         string              `json:"name"`
 	Policy       string              `json:"policy"`
@@ -49,7 +49,7 @@ type demoSiteSummary struct {
 	Late         int                 `json:"late"` // jobs that ended after the estimate
 }
 
-// demoChecks is what was found in the files that the jobs wrote.
+// demoChecks are the results of checking the outputs of the jobs.
 type demoChecks struct {
 	Solutions   int      `json:"solutions"`   // of linear systems, that were checked
 	ResidualMax float64  `json:"residualMax"` // relative, of the worst
@@ -58,7 +58,7 @@ type demoChecks struct {
 	Problems    []string `json:"problems,omitempty"`
 }
 
-// summarize counts a stream whose jobs have all ended.
+// summarize summarizes a stream after all jobs have ended.
 func summarize(b *demoBoard, seed uint64) demoSummary {
 	v := demoSummary{Seed: seed, Jobs: len(b.stream), Sites: []demoSiteSummary{}}
 	bySite := make(map[string][]*client.Job)
@@ -129,10 +129,10 @@ func (v *demoSummary) print(w io.Writer) error {
 		})
 	}
 	t.Render()
-	_, _ = fmt.Fprint(w, "(wait and response: means; bias, p50, p90: how far from its estimate a job ended, - is sooner, because\n"+
-		" estimates are by walltimes; late: jobs that ended after it, which a promise rules out)\n\n")
+	_, _ = fmt.Fprint(w, "(wait and response: means; bias, p50, p90: errors of the estimated end, negative is early, because estimates\n"+
+		" use walltimes; late: jobs that ended after the estimate, which a promise rules out)\n\n")
 	if v.Slowness > 1 {
-		_, _ = fmt.Fprintf(w, "this host is %.1f times slower than usual, or busy: walltimes, and so estimates, are longer\n\n", v.Slowness)
+		_, _ = fmt.Fprintf(w, "this host is %.1f times slower than usual, or busy: walltimes and estimates are longer\n\n", v.Slowness)
 	}
 	_, err := fmt.Fprintf(w, "checked: %d solutions, worst residual %.1e; %d pictures\n", v.Checks.Solutions, v.Checks.ResidualMax, v.Checks.Pictures)
 	for _, name := range v.Checks.Saved {
@@ -148,8 +148,8 @@ func (v *demoSummary) print(w io.Writer) error {
 // has about 1e-16.
 const worstResidual = 1e-12
 
-// checkResults downloads what the jobs wrote and looks whether it is right. With
-// a directory, the first solution and the largest picture are kept there.
+// checkResults downloads the outputs of the jobs and checks them. It saves the first
+// solution and the largest picture in dir, if given.
 func checkResults(ctx context.Context, grid *client.Client, b *demoBoard, dir string) (demoChecks, error) {
 	var v demoChecks
 	var solution, picture []byte
@@ -206,7 +206,7 @@ func (v *demoChecks) solution(matrix, file []byte) error {
 	if err != nil {
 		return err
 	}
-	if !(r <= worstResidual) { // NaN neither
+	if !(r <= worstResidual) { // also refuses NaN
 		return fmt.Errorf("residual %.1e, accepted: at most %.0e", r, worstResidual)
 	}
 	v.Solutions++
@@ -214,8 +214,7 @@ func (v *demoChecks) solution(matrix, file []byte) error {
 	return nil
 }
 
-// residual returns |A x - b| / (|A| |x| + |b|) in infinity norms, b being A
-// times ones as the service has it.
+// residual returns |A x - b| / (|A| |x| + |b|) in infinity norms, where b is A times ones.
 func residual(matrix, solution []byte) (float64, error) {
 	m, err := matrixmarket.Read(bytes.NewReader(matrix), matrixmarket.Limits{})
 	if err != nil {

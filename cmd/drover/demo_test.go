@@ -45,7 +45,9 @@ func TestDemo(t *testing.T) {
 		}
 		var v struct {
 			demoSummary
-			Decision struct{ Candidates []json.RawMessage }
+			Decision struct {
+				Candidates []json.RawMessage
+			} `json:"decision"`
 		}
 		if err := json.Unmarshal(stdout.Bytes(), &v); err != nil {
 			t.Fatalf("%v: %s", err, stdout.String())

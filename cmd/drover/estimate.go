@@ -197,9 +197,8 @@ func firstRefusal(offers []offer) error {
 // printEstimates prints all offers, then the refusals. It marks the best offer.
 func printEstimates(a *app, offers []offer, best int) {
 	t := cmdline.NewTable(a.Stdout,
-		table.Row{"", "width", "site", "wait", "ends in", "ends at", "run", "walltime", "core-hours", "estimate"},
+		table.Row{"", "width", "site", "wait", "ends in", "run", "walltime", "core-hours", "estimate"},
 		"width", "wait", "ends in", "run", "walltime", "core-hours")
-	now := time.Now()
 	for i := range offers {
 		o := &offers[i]
 		if o.Missing != nil {
@@ -210,7 +209,7 @@ func printEstimates(a *app, offers []offer, best int) {
 			mark = "*"
 		}
 		t.AppendRow(table.Row{
-			mark, o.width, o.Site, cmdline.Span(o.Wait), cmdline.Span(o.Completion), soon(now, o.Completion), cmdline.Span(o.Run),
+			mark, o.width, o.Site, cmdline.Span(o.Wait), cmdline.Span(o.Completion), cmdline.Span(o.Run),
 			cmdline.Span(o.Shape.Walltime), fmt.Sprintf("%.3g", o.coreHours()), estimateText(o.Candidate),
 		})
 	}

@@ -24,7 +24,7 @@ func TestOperatorsMoveAndDrainJobsOfARealGrid(t *testing.T) {
 	g := startGrid(t)
 	job := g.must(t, cmdline.ExitOK, "submit", "sleep", "seconds=1", "--begin", "1h")
 	from, to := "lyon", "nancy"
-	if strings.Contains(g.must(t, cmdline.ExitOK, "--json", "job", job), `"site": "nancy"`) {
+	if g.shown(t, job).GetSite() == "nancy" {
 		from, to = to, from
 	}
 	if got, want := g.must(t, cmdline.ExitOK, "move", job, to, "--wait"), job+": from "+from+" to "+to+", moved"; got != want {
@@ -37,7 +37,7 @@ func TestOperatorsMoveAndDrainJobsOfARealGrid(t *testing.T) {
 	if got := g.must(t, cmdline.ExitRefused, "move", job, to); got != "" {
 		t.Errorf("a move to where it is prints %q", got)
 	}
-	if got := g.must(t, cmdline.ExitOK, "drain", to, "--wait"); !strings.HasPrefix(got, to+" takes no new jobs: ") || !strings.HasSuffix(got, ", 0 waiting") {
+	if got := g.must(t, cmdline.ExitOK, "drain", to, "--wait"); !strings.HasPrefix(got, to+" accepts no new jobs: ") || !strings.HasSuffix(got, ", 0 waiting") {
 		t.Errorf("drain prints %q", got)
 	}
 	if shown := g.must(t, cmdline.ExitOK, "queue", "--site", from); !strings.Contains(shown, job) || !strings.Contains(shown, "moved 2 times") {
@@ -49,7 +49,7 @@ func TestOperatorsMoveAndDrainJobsOfARealGrid(t *testing.T) {
 	if shown := g.must(t, cmdline.ExitOK, "moves", "--job", job, "--state", "moved"); strings.Count(shown, job) != 2 || !strings.Contains(shown, "drain") {
 		t.Errorf("the moves are %s", shown)
 	}
-	if got := g.must(t, cmdline.ExitOK, "resume", to); !strings.HasPrefix(got, to+" takes jobs: ") {
+	if got := g.must(t, cmdline.ExitOK, "resume", to); !strings.HasPrefix(got, to+" accepts jobs: ") {
 		t.Errorf("resume prints %q", got)
 	}
 	if got := g.must(t, cmdline.ExitOK, "cancel", job); got != "cancelled" && got != "cancelling" {
@@ -68,7 +68,7 @@ func TestWhoWaitsInAReservationStaysWhenItsSiteIsDrained(t *testing.T) {
 	talk := g.must(t, cmdline.ExitOK, "reserve", "--width", "8", "--duration", "10m", "--from", "90m")
 	g.must(t, cmdline.ExitOK, "submit", "sleep", "seconds=60", "--into", talk)
 	p, _, told := inProcess(g, "drain", "lyon")
-	if code := run(p); code != cmdline.ExitOK || !strings.Contains(told.buf.String(), "1 of those that wait stay") {
+	if code := run(p); code != cmdline.ExitOK || !strings.Contains(told.buf.String(), "1 waiting jobs stay") {
 		t.Errorf("drain exits with %d and tells %q", code, told.buf.String())
 	}
 }

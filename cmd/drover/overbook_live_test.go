@@ -117,7 +117,7 @@ func TestAnOverbookedJobMakesPlaceAndGoesOn(t *testing.T) {
 		t.Errorf("the job that can be checkpointed is %+v", v)
 	}
 	for _, args := range [][]string{{"job", saved}, {"why", saved}} {
-		if text := g.must(t, cmdline.ExitOK, args...); !strings.Contains(text, "to go on from there") {
+		if text := g.must(t, cmdline.ExitOK, args...); !strings.Contains(text, "will continue from there") {
 			t.Errorf("drover %s: no checkpoint in\n%s", args[0], text)
 		}
 	}

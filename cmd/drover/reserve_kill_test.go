@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
@@ -54,19 +55,17 @@ func TestReservationsAndAgreementsOfARealGridOutliveAKilledServer(t *testing.T) 
 	inside := g.must(t, cmdline.ExitOK, "submit", "exec", held, "--into", now)
 	future := g.must(t, cmdline.ExitOK, "submit", "exec", held, "--into", later)
 	agreed := g.must(t, cmdline.ExitOK, "submit", "exec", held, "--deadline", "1h", "--value", "4")
-	state := func(id string, want client.State) {
+	state := func(id string, want droverv1.JobState) {
 		t.Helper()
-		g.until(t, func() bool {
-			return strings.Contains(g.must(t, cmdline.ExitOK, "--json", "job", id), fmt.Sprintf("%q: %q", "state", want))
-		})
+		g.until(t, func() bool { return g.shown(t, id).GetState() == want })
 	}
-	state(inside, client.Running)
-	state(agreed, client.Running)
+	state(inside, droverv1.JobState_JOB_STATE_RUNNING)
+	state(agreed, droverv1.JobState_JOB_STATE_RUNNING)
 	before := g.must(t, cmdline.ExitOK, "reservations")
 
 	c.kill(lyon)
 	c.start(lyon)
-	state(inside, client.Running)
+	state(inside, droverv1.JobState_JOB_STATE_RUNNING)
 	if after := g.must(t, cmdline.ExitOK, "reservations"); after != before {
 		t.Errorf("the reservations were\n%s\nand are\n%s", before, after)
 	}
@@ -81,9 +80,9 @@ func TestReservationsAndAgreementsOfARealGridOutliveAKilledServer(t *testing.T) 
 	}
 	c.kill(lyon)
 	c.start(lyon)
-	state(future, client.Waiting)
+	state(future, droverv1.JobState_JOB_STATE_WAITING)
 	shown := g.must(t, cmdline.ExitOK, "site", "lyon")
-	for _, want := range []string{"1 made: 0 open, 1 kept", "1 of those that wait have an agreement", "follows", "self-tuning steps", later} {
+	for _, want := range []string{"1 made: 0 open, 1 kept", "1 waiting jobs with an agreement", "follows", "self-tuning steps", later} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("no %q in\n%s", want, shown)
 		}

@@ -237,17 +237,17 @@ func TestInterruptedWaitLeavesTheJobRunning(t *testing.T) {
 	if code := run(p); code != cmdline.ExitInterrupted {
 		t.Errorf("wait exits with %d", code)
 	}
-	if !strings.Contains(told.buf.String(), "job "+job+" goes on") {
+	if !strings.Contains(told.buf.String(), "job "+job+" continues") {
 		t.Errorf("wait tells %q", told.buf.String())
 	}
 	p, out, _ = inProcess(g, "--json", "job", job)
-	if code := run(p); code != cmdline.ExitOK || !strings.Contains(out.String(), `"state": "running"`) {
+	if code := run(p); code != cmdline.ExitOK || !strings.Contains(out.String(), `"state": "JOB_STATE_RUNNING"`) {
 		t.Errorf("job exits with %d: %s", code, out)
 	}
 
 	p, _, told = inProcess(g, "call", "sleep", "seconds=300")
 	told.word = ": running"
-	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(told.buf.String(), "goes on") {
+	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(told.buf.String(), "continues") {
 		t.Errorf("call exits with %d and tells %q", code, told.buf.String())
 	}
 }

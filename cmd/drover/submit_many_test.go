@@ -37,7 +37,7 @@ func TestInterruptedArrayTellsWhatWasSubmitted(t *testing.T) {
 	// Those that wait for several can leave them, too.
 	p, _, told = inProcess(g, "wait", ids[0], ids[1])
 	told.word = "0 of 2 jobs have ended"
-	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(told.buf.String(), "interrupted; 2 jobs go on: "+ids[0]+" "+ids[1]) {
+	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(told.buf.String(), "interrupted; 2 jobs continue: "+ids[0]+" "+ids[1]) {
 		t.Errorf("wait exits with %d and tells %q", code, told.buf.String())
 	}
 	if j, err := c.Job(t.Context(), ids[0]); err != nil || j.State.Final() {

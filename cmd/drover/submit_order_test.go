@@ -128,7 +128,7 @@ func TestRequestsOfAFileComeAfterOneAnother(t *testing.T) {
 	if diff := cmp.Diff(want, strings.Fields(out)); diff != "" {
 		t.Errorf("IDs (-want +got):\n%s", diff)
 	}
-	const done, any = droverv1.DependencyCondition_DEPENDENCY_CONDITION_DONE, droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY
+	const done, any = droverv1.DependencyCondition_DEPENDENCY_CONDITION_UNSPECIFIED, droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY
 	for n, after := range map[string]map[string]droverv1.DependencyCondition{
 		"join": {ids["b"]: done, ids["c"]: any, someID: done, ids["a"]: any}, "b": {ids["a"]: done}, "c": {ids["a"]: done}, "a": {},
 	} {
