@@ -104,7 +104,7 @@ func checkVersusJobs(t *testing.T, path string, jobs int) {
 	}
 }
 
-func TestBenchVersusSlurmRefusesWhatItCannotDo(t *testing.T) {
+func TestBenchVersusSlurmRefusesBadArguments(t *testing.T) {
 	for _, args := range []string{
 		"--repetitions 0", "--minutes 0", "--minutes NaN", "--load 0", "--load NaN", "--local 1", "--processors " +
 			"16", "--processors 16,33 --node 2",

@@ -44,7 +44,7 @@ func TestReproConvergentIsTheSameOnAnyNumberOfCores(t *testing.T) {
 	}
 }
 
-func TestReproConvergentGoesOnWhereItWasCut(t *testing.T) {
+func TestReproConvergentContinuesACutFile(t *testing.T) {
 	dir := t.TempDir()
 	if code, _, stderr := runLab(t, fewRuns(dir)...); code != cmdline.ExitOK || !strings.Contains(stderr, "16 runs") {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -71,7 +71,7 @@ func TestReproConvergentGoesOnWhereItWasCut(t *testing.T) {
 	}
 }
 
-func TestReproConvergentRefusesWhatIsNone(t *testing.T) {
+func TestReproConvergentRefusesBadArguments(t *testing.T) {
 	for _, flags := range [][]string{
 		{"--sets", "all"},
 		{"--algorithms", "SJF"},
@@ -88,7 +88,7 @@ func TestReproConvergentRefusesWhatIsNone(t *testing.T) {
 }
 
 // The report is written, and put into a page, of the rows that there are.
-func TestReproConvergentReportsOnWhatThereIs(t *testing.T) {
+func TestReproConvergentReportsTheRowsThereAre(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.md")
 	if err := os.WriteFile(page, []byte("before\n"+strings.ReplaceAll(marks("convergent"), "<!-- end",

@@ -47,7 +47,7 @@ func TestReproDFRSIsTheSameOnAnyNumberOfCores(t *testing.T) {
 	}
 }
 
-func TestReproDFRSGoesOnWhereItWasCut(t *testing.T) {
+func TestReproDFRSContinuesACutFile(t *testing.T) {
 	dir := t.TempDir()
 	if code, _, stderr := runLab(t, twoAlgorithms(dir)...); code != cmdline.ExitOK ||
 		!strings.Contains(stderr, "16 runs") {
@@ -85,7 +85,7 @@ func (c endsInTheMiddle) Err() error {
 	return nil
 }
 
-func TestReproDFRSKeepsWhatIsDoneWhenItIsInterrupted(t *testing.T) {
+func TestReproDFRSKeepsFinishedRowsWhenInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	left := &atomic.Int32{}
 	left.Store(30)
@@ -108,7 +108,7 @@ func TestReproDFRSKeepsWhatIsDoneWhenItIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestReproDFRSSaysWhatIsWrongWithWhatIsAsked(t *testing.T) {
+func TestReproDFRSRefusesBadArguments(t *testing.T) {
 	for want, args := range map[string][]string{
 		"is invalid from byte":                               {"--algorithms", "GreedyPM*/per/opt=median"},
 		`unknown set "hpc", accepted: hpc2n, unscaled`:       {"--sets", "hpc"},
@@ -128,7 +128,7 @@ func TestReproDFRSSaysWhatIsWrongWithWhatIsAsked(t *testing.T) {
 	}
 }
 
-func TestReproDFRSWarnsOfAPeriodThatIsNoLongerThanThePenalty(t *testing.T) {
+func TestReproDFRSWarnsOfAPeriodUpToThePenalty(t *testing.T) {
 	const want = "warning: a period of 10m0s is no longer than the penalty of 10m0s"
 	for _, period := range []string{"600s", "1200s"} {
 		code, _, stderr := runLab(t, "repro", "dfrs", "--sets", "unscaled", "--quick", "--algorithms", "GreedyPM*/per",
@@ -139,7 +139,7 @@ func TestReproDFRSWarnsOfAPeriodThatIsNoLongerThanThePenalty(t *testing.T) {
 	}
 }
 
-func TestReproDFRSLeavesOutALogThatIsNotThere(t *testing.T) {
+func TestReproDFRSLeavesOutAMissingLog(t *testing.T) {
 	t.Setenv(swf.TracesEnv, t.TempDir())
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := runLab(t, "repro", "dfrs", "--quick", "--tables", "4", "--out", "out")

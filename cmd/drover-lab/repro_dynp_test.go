@@ -103,7 +103,7 @@ func TestReproDynPGivesTheSameBytesOnAnyNumberOfCores(t *testing.T) {
 	}
 }
 
-func TestReproDynPLeavesTracesOutThatAreNotThere(t *testing.T) {
+func TestReproDynPLeavesOutMissingTraces(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("DROVER_TRACES", dir)
 	t.Chdir(dir) // nothing is found beside the checkout

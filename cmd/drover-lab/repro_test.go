@@ -49,7 +49,7 @@ func paperCampaign() (*campaign.Campaign, error) { return campaign.Load("paper")
 
 func none(*campaign.Experiment) bool { return false }
 
-func TestReproReportsOfResultsThatAreThere(t *testing.T) {
+func TestReproReportsExistingResults(t *testing.T) {
 	dir := t.TempDir()
 	results, out, page := filepath.Join(dir, "results"), filepath.Join(dir, "docs", "figures", "r"), filepath.Join(dir,
 		"docs", "page.md")
@@ -122,7 +122,7 @@ func TestReproAnswersQuestionsFromTheirResults(t *testing.T) {
 	}
 }
 
-func TestReproRefusesResultsThatLackExperiments(t *testing.T) {
+func TestReproRefusesIncompleteResults(t *testing.T) {
 	dir := t.TempDir()
 	lacking := filepath.Join(dir, "lacking")
 	madeUpResults(t, lacking, paperCampaign, func(e *campaign.Experiment) bool { return e.Key[0] == "m3" && e.Seed == 7 })
@@ -146,7 +146,7 @@ func TestReproRefusesResultsThatLackExperiments(t *testing.T) {
 	}
 }
 
-func TestReproSaysWhatIsWrong(t *testing.T) {
+func TestReproRefusesBadArguments(t *testing.T) {
 	dir := t.TempDir()
 	results := filepath.Join(dir, "results")
 	madeUpResults(t, results, paperCampaign, none)

@@ -29,7 +29,7 @@ func TestRoundsWritesARowForEachRound(t *testing.T) {
 	}
 }
 
-func TestRoundsSaysWhichRoundsTakeTooLong(t *testing.T) {
+func TestRoundsReportsRoundsBeyondTheLimit(t *testing.T) {
 	code, stdout, stderr := runLab(t, "rounds", "--sites", "3", "--jobs", "50,60", "--algorithm", "regular",
 		"--heuristic", "minmin", "--limit", "1ns")
 	if code != cmdline.ExitOK || strings.Count(stdout, "\n") != 1 ||
@@ -39,7 +39,7 @@ func TestRoundsSaysWhichRoundsTakeTooLong(t *testing.T) {
 	}
 }
 
-func TestRoundsRefusesWhatIsNoRound(t *testing.T) {
+func TestRoundsRefusesBadArguments(t *testing.T) {
 	for args, want := range map[string]string{
 		"--sites 0":        "--sites: 0, accepted: 1 to 1000",
 		"--jobs 0":         "--jobs: 0, accepted: 1 to 1000000",

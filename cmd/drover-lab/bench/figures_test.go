@@ -40,7 +40,7 @@ func TestFiguresSumUpTheJobsOfOneOrigin(t *testing.T) {
 	}
 }
 
-func TestNothingIsSummedUpToNothing(t *testing.T) {
+func TestFiguresOfNoJobsAreZero(t *testing.T) {
 	if f := FiguresOf(nil, OfGrid); f != (Figures{}) {
 		t.Errorf("%+v", f)
 	}
@@ -67,7 +67,7 @@ func TestARatioIsTheFirstOverTheSecond(t *testing.T) {
 	}
 }
 
-func TestEstimatesAreJudgedByJobsThatHaveStayed(t *testing.T) {
+func TestEstimatesCountJobsThatDidNotMove(t *testing.T) {
 	says := func(r Run, test, forecast float64) Run {
 		r.Test, r.Forecast = epoch.Add(time.Duration(test)*time.Second), epoch.Add(time.Duration(forecast)*time.Second)
 		r.Expected = r.Forecast.Add(r.Job.Walltime)

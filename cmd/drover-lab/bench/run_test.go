@@ -38,14 +38,14 @@ func TestJobsWriteDownWhenTheyRan(t *testing.T) {
 	}
 }
 
-func TestNobodyHasWrittenAnythingYet(t *testing.T) {
+func TestAMissingFileHasNoNotes(t *testing.T) {
 	s := Slurm{Notes: filepath.Join(t.TempDir(), "none")}
 	if missing, err := s.Read(make([]Run, 3)); missing != 3 || err != nil {
 		t.Errorf("%d missing: %v", missing, err)
 	}
 }
 
-func TestALineThatIsBeingWrittenIsLeftOut(t *testing.T) {
+func TestAnUnfinishedLineIsLeftOut(t *testing.T) {
 	notes, err := ReadNotes(strings.NewReader("a 1700000000.5 1700000001.25\nb 17000"))
 	if err != nil || len(notes) != 1 {
 		t.Fatalf("%v, %v", notes, err)
@@ -55,7 +55,7 @@ func TestALineThatIsBeingWrittenIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestNotesThatAreNoneAreRefused(t *testing.T) {
+func TestBadNotesAreRefused(t *testing.T) {
 	for _, line := range []string{"a\n", "a 1 2 3\n", "a one 2\n", "a 1 NaN\n", "a 1 1e300\n", "a -1 2\n"} {
 		if _, err := ReadNotes(strings.NewReader(line)); err == nil {
 			t.Errorf("%q is accepted", line)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/slurmd"
 )
 
-func TestWhatSbatchSaysOfAStartIsRead(t *testing.T) {
+func TestParseTestReadsTheStart(t *testing.T) {
 	for _, tc := range []struct {
 		out  string
 		want string

@@ -23,7 +23,7 @@ func TestAWorkloadIsAFunctionOfItsSeed(t *testing.T) {
 	}
 }
 
-func TestWorkloadsAreWhatTheyAreAskedFor(t *testing.T) {
+func TestWorkloadsHaveTheRequestedLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := Workload{
 			Seed: rapid.Uint64().Draw(t, "seed"), Clusters: rapid.SliceOfN(rapid.IntRange(2, 200), 2, 4).Draw(t, "clusters"),

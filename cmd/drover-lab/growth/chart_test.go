@@ -38,7 +38,7 @@ func TestGrowthMakesALineOfEachCombination(t *testing.T) {
 	}
 }
 
-func TestGrowthSaysWhatIsWrongAndWhere(t *testing.T) {
+func TestGrowthErrorsNameTheLine(t *testing.T) {
 	for want, tc := range map[string]struct {
 		table  string
 		change func(*Growth)

@@ -17,7 +17,7 @@ func clock() func() time.Duration {
 }
 
 // A round that knows which jobs are alike asks less and moves as many.
-func TestARoundMovesTheSameJobsWhetherOrNotItIsToldWhoIsAlike(t *testing.T) {
+func TestARoundThatKnowsLikeJobsMovesTheSameJobs(t *testing.T) {
 	for a := reallocation.Regular; a <= reallocation.AllCancellation; a++ {
 		c := growth.Case{Sites: 6, Jobs: 500, Algorithm: a, Heuristic: reallocation.MinMin, Window: reallocation.All, Seed: 1}
 		unlike, ok, err := growth.Measure(t.Context(), c, clock(), time.Hour)

@@ -36,7 +36,7 @@ func TestAxesHaveRoundMarks(t *testing.T) {
 	}
 }
 
-func TestAnAxisOfOneValueHasRoomAroundIt(t *testing.T) {
+func TestAnAxisOfOneValueHasMargins(t *testing.T) {
 	if a := linear(1, 1, Plain); a.min >= 1 || a.max <= 1 || len(a.ticks) < 4 {
 		t.Errorf("%+v", a)
 	}

@@ -36,7 +36,7 @@ func TestSummarizeTakesQuartilesByLinearInterpolation(t *testing.T) {
 	}
 }
 
-func TestSummarizeRefusesWhatIsNoNumber(t *testing.T) {
+func TestSummarizeRefusesNaNAndInfinity(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		if got, err := Summarize([]float64{1, v}); err == nil {
 			t.Errorf("%v: %+v", v, got)

@@ -91,7 +91,7 @@ func TestChartsAreTheSameBytesWheneverTheyAreDrawn(t *testing.T) {
 	}
 }
 
-func TestAnSVGNamesFontsThatEverybodyHas(t *testing.T) {
+func TestAnSVGNamesCommonFonts(t *testing.T) {
 	svg, err := SVG(boxPlot())
 	if err != nil {
 		t.Fatal(err)

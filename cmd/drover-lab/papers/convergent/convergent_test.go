@@ -111,7 +111,7 @@ func verdictsOf(r *Report) map[string]papers.Result {
 
 // Each claim holds of rows that are as the paper says, and differs where the one thing
 // that it is about is otherwise.
-func TestClaimsAboutConvergentSchedulingHoldAndDiffer(t *testing.T) {
+func TestClaimsHoldAndDiffer(t *testing.T) {
 	for id, c := range verdictsOf(madeConvergent(t, nil)) {
 		if c.Verdict != papers.Holds {
 			t.Errorf("%s: %s, want holds; %s", id, c.Verdict, c.Measured)
@@ -247,7 +247,7 @@ func TestAlgorithmsAreComparedOnTheSeedsThatBothHave(t *testing.T) {
 	}
 }
 
-func TestRowsOfNothingAboutConvergentSchedulingMakeAReport(t *testing.T) {
+func TestNoRowsMakeAReport(t *testing.T) {
 	r, err := NewReport(nil, nil, Options{Remark: "nothing"})
 	if err != nil {
 		t.Fatal(err)
@@ -295,7 +295,7 @@ func TestAQuickPlanIsReportedAtThePapersLoads(t *testing.T) {
 	}
 }
 
-func TestReasonsThatFitNoClaimAboutConvergentSchedulingAreRefused(t *testing.T) {
+func TestReasonsWithoutAClaimAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"claims: {nonsense: x}": `"nonsense" is the ID of no claim`,
 		"other: 1":              "field other not found",
@@ -306,7 +306,7 @@ func TestReasonsThatFitNoClaimAboutConvergentSchedulingAreRefused(t *testing.T) 
 	}
 }
 
-func TestAReportOnConvergentSchedulingIsAsItWas(t *testing.T) {
+func TestTheReportMatchesTheGoldenFiles(t *testing.T) {
 	files, err := madeConvergent(t, nil).Files()
 	if err != nil {
 		t.Fatal(err)
@@ -337,7 +337,7 @@ func TestAReportOnConvergentSchedulingIsAsItWas(t *testing.T) {
 	}
 }
 
-func TestTheReportOnConvergentSchedulingNamesItsFiles(t *testing.T) {
+func TestTheReportNamesItsFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "here")
 	names, err := madeConvergent(t, nil).Write(dir)
 	if err != nil {
@@ -372,7 +372,7 @@ func TestTheReportOnConvergentSchedulingNamesItsFiles(t *testing.T) {
 	}
 }
 
-func TestIDsOfClaimsAboutConvergentSchedulingAreUnique(t *testing.T) {
+func TestClaimIDsAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range slices.Concat(Claims(), meantClaims, targets) {
 		if seen[c.ID] || c.Says == "" || c.Test == "" || c.Of == "" {

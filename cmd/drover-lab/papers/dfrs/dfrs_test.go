@@ -83,7 +83,7 @@ func madeDFRS(t *testing.T, rows []fractional.Row) *Report {
 }
 
 // What was written down about the figures of all runs explains no others.
-func TestAReportOnPartOfTheRunsOnDFRSExplainsNothing(t *testing.T) {
+func TestAReportOnAPartOfTheRunsExplainsNothing(t *testing.T) {
 	const explained = "Why claims differ"
 	whole, err := NewReport(shares(), "")
 	if err != nil {
@@ -95,7 +95,7 @@ func TestAReportOnPartOfTheRunsOnDFRSExplainsNothing(t *testing.T) {
 	}
 }
 
-func TestAReportOnDFRSIsAsItWas(t *testing.T) {
+func TestTheReportMatchesTheGoldenFiles(t *testing.T) {
 	whole, err := NewReport(shares(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestAReportOnDFRSIsAsItWas(t *testing.T) {
 }
 
 // Rows come in any order, and one may be there twice.
-func TestAReportOnDFRSIsTheSameBytesOfTheSameRows(t *testing.T) {
+func TestTheSameRowsMakeTheSameBytes(t *testing.T) {
 	rows := shares()
 	first, err := madeDFRS(t, rows).Files()
 	if err != nil {
@@ -148,7 +148,7 @@ func TestAReportOnDFRSIsTheSameBytesOfTheSameRows(t *testing.T) {
 }
 
 // Rows of some instances only are no figure of the set: the cell is blank, and named.
-func TestWhatIsMissingIsBlankAndNamed(t *testing.T) {
+func TestMissingCellsAreBlankAndNamed(t *testing.T) {
 	r := madeDFRS(t, shares())
 	lacking := strings.Join(r.study.lacking(), "\n")
 	for _, want := range []string{
@@ -177,7 +177,7 @@ func TestWhatIsMissingIsBlankAndNamed(t *testing.T) {
 	}
 }
 
-func TestNoRowsMakeAReportOfWhatIsMissing(t *testing.T) {
+func TestAReportWithoutRowsNamesWhatIsMissing(t *testing.T) {
 	r := madeDFRS(t, nil)
 	if _, err := r.Files(); err != nil {
 		t.Error(err)
@@ -202,7 +202,7 @@ func TestRowsOfTwoPenaltiesAreRefused(t *testing.T) {
 }
 
 // What is off by more than 2 is listed, with the reason of the first pattern that fits.
-func TestWhatIsOffHasItsReason(t *testing.T) {
+func TestNumbersThatAreOffHaveAReason(t *testing.T) {
 	s, err := newStudy(shares())
 	if err != nil {
 		t.Fatal(err)
@@ -252,7 +252,7 @@ rows:
 	}
 }
 
-func TestReasonsThatFitNothingAreRefused(t *testing.T) {
+func TestReasonsWithoutAClaimOrRowAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"claims: {nonsense: x}":                     `"nonsense" is the ID of no claim`,
 		"rows: [{rows: hpc2n Greedy, why: x}]":      "fits no row",
@@ -296,7 +296,7 @@ func TestSettingsBeyondThePaperAreJudged(t *testing.T) {
 	}
 }
 
-func TestTheReportOnDFRSNamesItsFiles(t *testing.T) {
+func TestTheReportNamesItsFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "here")
 	names, err := madeDFRS(t, shares()).Write(dir)
 	if err != nil {
@@ -334,7 +334,7 @@ func TestTheReportOnDFRSNamesItsFiles(t *testing.T) {
 	}
 }
 
-func TestIDsOfClaimsAboutDFRSAreUnique(t *testing.T) {
+func TestClaimIDsAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range Claims() {
 		if seen[c.ID] || c.Says == "" || c.Test == "" || c.Of == "" {

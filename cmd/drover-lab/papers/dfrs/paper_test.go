@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs/fractional"
 )
 
-func TestThePapersTablesAboutDFRSAreWhole(t *testing.T) {
+func TestThePapersTablesAreComplete(t *testing.T) {
 	for _, table := range []struct {
 		name       string
 		lines      []paperLine
@@ -125,7 +125,7 @@ func TestThePapersOwnTablesHoldWhatItSays(t *testing.T) {
 }
 
 // A claim is wrong where the numbers are turned round: each can fail.
-func TestClaimsAboutDFRSCanDiffer(t *testing.T) {
+func TestClaimsCanDiffer(t *testing.T) {
 	s := paperStudy()
 	for k, c := range s.cells {
 		for m := range c.stats {

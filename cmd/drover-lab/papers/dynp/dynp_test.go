@@ -73,7 +73,7 @@ func TestTheClosestToleranceIsThatWithThePapersFigures(t *testing.T) {
 }
 
 // The golden files were written by another process.
-func TestTheSameRunsOfDynPGiveTheSameBytes(t *testing.T) {
+func TestTheSameRunsMakeTheSameBytes(t *testing.T) {
 	traces := Traces[:2]
 	r := NewReport(traces, likePaper(traces, false, dynpWays[5]), false)
 	list, err := r.Files()
@@ -106,7 +106,7 @@ func TestTheSameRunsOfDynPGiveTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestAReportOnDynPNamesItsRunsAndFiles(t *testing.T) {
+func TestTheReportNamesItsRunsAndFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "here")
 	traces := Traces[2:]
 	names, err := NewReport(traces, likePaper(traces, true, exactWay), true).Write(dir)
@@ -143,7 +143,7 @@ func TestAReportOnDynPNamesItsRunsAndFiles(t *testing.T) {
 }
 
 // Every table of the paper has a figure for every trace and setting.
-func TestThePapersTablesAreWhole(t *testing.T) {
+func TestThePapersTablesAreComplete(t *testing.T) {
 	for _, trace := range Traces {
 		if len(paperBasics[trace.Name]) != len(basics) || len(paperMetrics[trace.Name]) != len(measures) ||
 			len(paperUtilization[trace.Name]) != len(measures) || len(paperDeciders[trace.Name]) != len(deciders) {

@@ -72,7 +72,7 @@ func TestTheBestMaxPoFIsWhereMostIsLeftAfterPenalties(t *testing.T) {
 	}
 }
 
-func TestAnOverbookingReportIsTheSameBytesOfTheSameRows(t *testing.T) {
+func TestTheSameRowsMakeTheSameBytes(t *testing.T) {
 	first, err := overbooked(t, sales(), "made up").Files()
 	if err != nil {
 		t.Fatal(err)

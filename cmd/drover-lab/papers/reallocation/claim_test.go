@@ -39,7 +39,7 @@ func TestVerdictsFollowTheRows(t *testing.T) {
 	}
 }
 
-func TestVerdictsWithExhaustiveTuningHaveRowsOfTheirOwn(t *testing.T) {
+func TestVerdictsWithExhaustiveTuningUseTheirRows(t *testing.T) {
 	other := Paper
 	other.Tuning = exhaustive
 	rows := world(t, Paper, func(k Key) outcome {
@@ -107,7 +107,7 @@ func TestClaimsSayWhatTheyAreAndHowTheyAreTested(t *testing.T) {
 	}
 }
 
-func TestAReasonIsPrintedWhileItsClaimDiffers(t *testing.T) {
+func TestAReasonIsPrintedOnlyIfItsClaimDiffers(t *testing.T) {
 	if _, err := reasons(whyText); err != nil {
 		t.Error(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
-func TestReadTakesExperimentsAndPassesOverReferences(t *testing.T) {
+func TestReadSkipsReferences(t *testing.T) {
 	text := "# made up\n" + headLine +
 		"pwa,false,true,binary,1,none,,,,,,9,9,,,,,,,,500,,1,2,,0,0,0,0,0,0,0,0\n" +
 		"pwa,false,true,binary,1,all-cancellation,mct,all,3600,0,off,9,8,4,0.5,2,0.25,3,0.75,0.9,450,500,1,2,4,0,24,48,96,7,0,6,0\n" +
@@ -49,7 +49,7 @@ func TestReadTakesExperimentsAndPassesOverReferences(t *testing.T) {
 	}
 }
 
-func TestReadSaysWhatIsWrongAndWhere(t *testing.T) {
+func TestReadErrorsNameTheLine(t *testing.T) {
 	const good = "pwa,false,true,binary,1,regular,mct,20,3600,60,off,9,8,4,0.5,2,0.25,3,0.75,0.9,450,500,1,2,4,0,24,48,96,0,0,0,0\n"
 	if n := rowsOf(t, headLine+good+good).Len(); n != 1 {
 		t.Errorf("an experiment that is there twice: %d rows", n)

@@ -157,7 +157,7 @@ func TestEveryFigureAndQuestionHasPicturesAndTables(t *testing.T) {
 	}
 }
 
-func TestRowsThatLackAreNamedAndRefused(t *testing.T) {
+func TestMissingRowsAreNamedAndRefused(t *testing.T) {
 	rows := world(t, Plan{Scenarios: []string{"pwa"}, Seeds: []uint64{1, 3}, Tuning: binary}, drawn)
 	_, err := NewReport(rows, Options{Plan: tiny})
 	lacking, ok := errors.AsType[*LackingError](err)
@@ -244,7 +244,7 @@ func TestQuestionsCompareTheSameJobsAndSeedsOnly(t *testing.T) {
 	}
 }
 
-func TestNothingThatIsWrittenInARowBreaksOutOfATable(t *testing.T) {
+func TestCellsAreEscaped(t *testing.T) {
 	p := Plan{Scenarios: []string{"a|b\n## c"}, Seeds: []uint64{1}, Tuning: binary}
 	rows := &Rows{}
 	text := headLine

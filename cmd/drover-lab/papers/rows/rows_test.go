@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestWhatWasTornIsCutOffAndTheNextLineComesInItsPlace(t *testing.T) {
+func TestATornLineIsRemoved(t *testing.T) {
 	for name, c := range map[string]struct{ was, kept string }{
 		"new": {"", ""}, "whole": {"a\nb\n", "a\nb\n"}, "torn": {"a\nb", "a\n"}, "nothing whole": {"a", ""},
 	} {
@@ -34,7 +34,7 @@ func TestWhatWasTornIsCutOffAndTheNextLineComesInItsPlace(t *testing.T) {
 	}
 }
 
-func TestLinesThatAreRefusedAreLeft(t *testing.T) {
+func TestRefusedLinesStayInTheFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	if err := os.WriteFile(path, []byte("a\nb"), 0o600); err != nil {
@@ -53,7 +53,7 @@ func TestLinesThatAreRefusedAreLeft(t *testing.T) {
 	}
 }
 
-func TestAFolderIsOfOneProcessAtATime(t *testing.T) {
+func TestAFolderIsLockedByOneProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "down")
 	d := mustOpen(t, dir)
 	if _, err := Open(dir); !errors.As(err, new(*LockedError)) {
@@ -67,7 +67,7 @@ func TestAFolderIsOfOneProcessAtATime(t *testing.T) {
 	}
 }
 
-func TestAFileIsReplacedAsAWhole(t *testing.T) {
+func TestReplaceWritesTheWholeFile(t *testing.T) {
 	d := mustOpen(t, t.TempDir())
 	if _, err := d.Read("f"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("one that is not there: %v", err)

@@ -53,7 +53,7 @@ func text(t *testing.T, dir string) string {
 	return string(b)
 }
 
-func TestAFolderThatWasLeftInTheMiddleOfARowGoesOn(t *testing.T) {
+func TestAFolderCutInTheMiddleOfARowContinues(t *testing.T) {
 	cases := casesOf(3)
 	whole := t.TempDir()
 	f := mustOpen(t, whole)
@@ -78,7 +78,7 @@ func TestAFolderThatWasLeftInTheMiddleOfARowGoesOn(t *testing.T) {
 	}
 }
 
-func TestAFolderKnowsRowsAndCostsOfThoseBefore(t *testing.T) {
+func TestAFolderHasTheRowsAndCostsOfEarlierProcesses(t *testing.T) {
 	cases, dir := casesOf(2), t.TempDir()
 	f := mustOpen(t, dir)
 	mustAdd(t, f, cases[1])
@@ -96,7 +96,7 @@ func TestAFolderKnowsRowsAndCostsOfThoseBefore(t *testing.T) {
 	}
 }
 
-func TestAFolderIsOfOneProcessAtATimeAndOfOneSchema(t *testing.T) {
+func TestAFolderIsLockedAndHasOneSchema(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir)
 	if _, err := OpenFolder(dir, "v2"); !errors.As(err, new(*rows.LockedError)) {
@@ -118,7 +118,7 @@ func TestAFolderIsOfOneProcessAtATimeAndOfOneSchema(t *testing.T) {
 	}
 }
 
-func TestLinesThatAreNoneAreRefusedAndLeft(t *testing.T) {
+func TestBadLinesAreRefusedAndTheFileUnchanged(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir)
 	mustAdd(t, f, casesOf(2)...)

@@ -102,7 +102,7 @@ func TestASeedHasTheSameJobsAtEveryLoad(t *testing.T) {
 	}
 }
 
-func TestABacklogIsThereAtTheBeginning(t *testing.T) {
+func TestTheRunStartsWithTheBacklog(t *testing.T) {
 	c := Case{Set: Growth, Arrival: 10, Machines: 10, Licenses: 2, Jobs: 100, Ratio: Range{55, 65}, Reading: Percent}
 	in := mustGenerate(t, c.Model(), 1)
 	for i := range in.Jobs {
@@ -132,7 +132,7 @@ func TestEachReadingOfDeadlinesByHand(t *testing.T) {
 	}
 }
 
-func TestModelsThatAreNoneAreRefusedFieldByField(t *testing.T) {
+func TestBadModelsAreRefusedFieldByField(t *testing.T) {
 	for field, spoil := range map[string]func(*Model){
 		"machines: 0":               func(m *Model) { m.Machines = 0 },
 		"licenses: -1":              func(m *Model) { m.Licenses = -1 },

@@ -78,7 +78,7 @@ func TestARunByHand(t *testing.T) {
 
 // A MB a unit: each of the 100 units is held. Job 0's input lies where it runs, that of
 // job 1 and 2 on machine 0, so that job 1 begins at 200 and has done nothing by then.
-func TestInputThatHasToTravelHoldsTheMachine(t *testing.T) {
+func TestMovingInputHoldsTheMachine(t *testing.T) {
 	c := handCase()
 	c.Rate = 1
 	row, _ := runToy(t, byHand(), c, &toy{byDate: true, preempt: true})
@@ -179,7 +179,7 @@ func (i *idle) Wake() batch.Time {
 	return i.wake
 }
 
-func TestAPolicyThatNeverEndsAJobIsTold(t *testing.T) {
+func TestAPolicyThatNeverEndsAJobIsReported(t *testing.T) {
 	in := byHand()
 	in.Jobs = in.Jobs[2:]
 	in.Jobs[0].Submit, in.Jobs[0].Input = 0, 800*MB
@@ -207,7 +207,7 @@ func TestAPolicyThatNeverEndsAJobIsTold(t *testing.T) {
 	}
 }
 
-func TestAlgorithmsThatAreNoneAreRefused(t *testing.T) {
+func TestUnknownAlgorithmsAreRefused(t *testing.T) {
 	for _, a := range []string{"", "CS", "CS_ip k", "CS_ip a=1 a=2", "CS_ip algorithm=EDF"} {
 		c := handCase()
 		c.Algorithm = a

@@ -78,7 +78,7 @@ func TestUsageIsWhatACountOfAllJobsSays(t *testing.T) {
 
 // Job 0 has run for 100 units on machine 1, whose score is twice its own: it did 200 of its
 // 1000 units of work there, and 50 before.
-func TestKnapsacksAreOfJobsAsTheyStand(t *testing.T) {
+func TestKnapsacksHaveTheJobsOfTheInstant(t *testing.T) {
 	in := byHand()
 	m := newMeter(in)
 	m.now = 700 * batch.Time(Unit)

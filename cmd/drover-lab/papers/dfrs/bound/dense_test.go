@@ -67,7 +67,7 @@ func TestThousandsOfCrowdedInstancesAgreeWithTheFullNetwork(t *testing.T) {
 	t.Logf("work had to be moved in %d instances; at most %d tests each", moved, steps)
 }
 
-func TestSearchesByOtherWaysEndAtTheSame(t *testing.T) {
+func TestOtherSearchesFindTheSameBound(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*search)

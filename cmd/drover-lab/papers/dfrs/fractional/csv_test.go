@@ -41,7 +41,7 @@ func TestRowsAreReadBackAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-func TestATableThatIsNoneIsRefused(t *testing.T) {
+func TestABadTableIsRefused(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteCSV(&b, []Row{{Case: Case{Set: HPC2N, Algorithm: EASY}, Jobs: 3, Bound: 1.5}}); err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func text(t *testing.T, dir string) string {
 	return string(b)
 }
 
-func TestAFolderThatWasLeftInTheMiddleOfARowGoesOn(t *testing.T) {
+func TestAFolderCutInTheMiddleOfARowContinues(t *testing.T) {
 	tasks := tasksOf(3)
 	whole := t.TempDir()
 	f := mustOpen(t, whole)
@@ -79,7 +79,7 @@ func TestAFolderThatWasLeftInTheMiddleOfARowGoesOn(t *testing.T) {
 	}
 }
 
-func TestAFolderKnowsTheBoundsOfItsRows(t *testing.T) {
+func TestAFolderHasTheBoundsOfItsRows(t *testing.T) {
 	f := mustOpen(t, t.TempDir())
 	defer f.Close()
 	mustAdd(t, f, tasksOf(1)...)
@@ -91,7 +91,7 @@ func TestAFolderKnowsTheBoundsOfItsRows(t *testing.T) {
 	}
 }
 
-func TestAFolderOfOtherRowsIsRefused(t *testing.T) {
+func TestAFolderWithOtherSettingsIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	open := func(penalty batch.Duration, digest string) error {
 		f, err := OpenFolder(dir, penalty, digest, "v1")
@@ -115,7 +115,7 @@ func TestAFolderOfOtherRowsIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFolderWhosePurposeCannotBeReadIsRefused(t *testing.T) {
+func TestAFolderWithADamagedAboutFileIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, rows.AboutName), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestAFolderWhosePurposeCannotBeReadIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFolderKnowsWhoHasBegunIt(t *testing.T) {
+func TestAFolderKeepsTheVersionThatBeganIt(t *testing.T) {
 	dir := t.TempDir()
 	for _, by := range []string{"v1", "v2"} {
 		f, err := OpenFolder(dir, Penalty, "", by)
@@ -142,7 +142,7 @@ func TestAFolderKnowsWhoHasBegunIt(t *testing.T) {
 	}
 }
 
-func TestAFolderIsOfOneProcessAtATime(t *testing.T) {
+func TestAFolderIsLockedByOneProcess(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir)
 	if _, err := OpenFolder(dir, Penalty, "", "v1"); !errors.As(err, new(*rows.LockedError)) {
@@ -156,7 +156,7 @@ func TestAFolderIsOfOneProcessAtATime(t *testing.T) {
 	}
 }
 
-func TestADamagedRowIsRefusedAndLeft(t *testing.T) {
+func TestADamagedRowIsRefusedAndTheFileUnchanged(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir)
 	mustAdd(t, f, tasksOf(2)...)

@@ -108,7 +108,7 @@ func TestDemandCountsAsFarAsThereAreNodes(t *testing.T) {
 	}
 }
 
-func TestAnInstanceThatCannotBeIsRefused(t *testing.T) {
+func TestAnImpossibleInstanceIsRefused(t *testing.T) {
 	good := Job{Submit: 5, Runtime: 1, Tasks: 2, Need: batch.One / 2, Memory: 10}
 	for field, spoil := range map[string]func(*Job){
 		"":        func(*Job) {},
@@ -150,7 +150,7 @@ func (p *idle) Wake() batch.Time {
 	return p.next
 }
 
-func TestAPolicyThatNeverGetsOnIsGivenUp(t *testing.T) {
+func TestAPolicyWithoutProgressIsStopped(t *testing.T) {
 	in := &Instance{Set: "made", Nodes: 1, Memory: node, Jobs: []Job{{Submit: 7, Runtime: batch.Hour, Tasks: 1, Need: 1}}}
 	run := func(p batch.Policy) error {
 		_, err := Run(t.Context(), in, Default, Period, Penalty, Options{Wrap: func(batch.Policy) batch.Policy { return p }})

@@ -99,7 +99,7 @@ func TestNamesAreWrittenInOneWay(t *testing.T) {
 }
 
 // As many jobs run after a packing as one of the state that was shown keeps.
-func TestWhoWatchesPackingsSeesWhatThePolicyPacks(t *testing.T) {
+func TestWatchersOfPackingsSeeWhatThePolicyPacks(t *testing.T) {
 	in, err := Synthetic(t.Context(), 2)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-func TestSyntheticJobsAreAsThePaperSays(t *testing.T) {
+func TestSyntheticJobsFollowThePaper(t *testing.T) {
 	memories, jobs := map[int64]int{}, 0
 	for seed := 1; seed <= 20; seed++ {
 		in, err := Synthetic(t.Context(), seed)

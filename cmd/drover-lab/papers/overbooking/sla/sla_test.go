@@ -82,7 +82,7 @@ func TestOverbookingAcceptsMoreAndBreaksSome(t *testing.T) {
 }
 
 // What a job wants does not depend on what happens to others.
-func TestADemandIsOfItsSeedAndItsJob(t *testing.T) {
+func TestDemandDependsOnTheSeedAndTheJobOnly(t *testing.T) {
 	w := town(300)
 	tight, loose := demand, demand
 	tight.Slack, loose.Checkpoint = 0, 1000
@@ -146,7 +146,7 @@ func TestARunIsAFunctionOfItsCase(t *testing.T) {
 	}
 }
 
-func TestARunEndsEarlyIfItIsToldTo(t *testing.T) {
+func TestARunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p := smallPlan()
