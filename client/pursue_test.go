@@ -207,7 +207,7 @@ func TestTheURLOfAServerIsRefusedAsAnAgent(t *testing.T) {
 		cfg.Agents = []string{"http://a"}
 		_, c := newWorld(t, cfg)
 		_, err := c.Sites(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "http://a is no Drover agent") {
+		if err == nil || !strings.Contains(err.Error(), "http://a is not a Drover agent") {
 			t.Errorf("error %v", err)
 		}
 	})

@@ -79,10 +79,12 @@ func (g *Depots) Keep(site, id, content string, of *droverv1.Data) {
 	g.Held[site][id], g.Content[d.GetContent().GetSha256()] = d, content
 }
 
+// Unknown is the refusal of an unknown handle.
 func Unknown(id string) error {
 	return Refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-data", Field: "data_id", Message: "no data " + id})
 }
 
+// ListSites answers the call.
 func (a *depotAgent) ListSites(context.Context, *droverv1.ListSitesRequest) (*droverv1.ListSitesResponse, error) {
 	a.g.Mu.Lock()
 	defer a.g.Mu.Unlock()
@@ -107,6 +109,7 @@ func (a *depotAgent) missing() []*droverv1.Candidate {
 	return []*droverv1.Candidate{{Site: a.g.Silent, Missing: &droverv1.Missing{Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT}}}
 }
 
+// FindData answers the call.
 func (a *depotAgent) FindData(_ context.Context, req *droverv1.FindDataRequest) (*droverv1.FindDataResponse, error) {
 	a.g.Mu.Lock()
 	defer a.g.Mu.Unlock()
@@ -145,6 +148,7 @@ func (a *depotAgent) ListData(_ context.Context, req *droverv1.AgentServiceListD
 	return res, nil
 }
 
+// RemoveData answers the call.
 func (a *depotAgent) RemoveData(_ context.Context, req *droverv1.AgentServiceRemoveDataRequest) (*droverv1.AgentServiceRemoveDataResponse, error) {
 	a.g.Mu.Lock()
 	defer a.g.Mu.Unlock()
@@ -158,6 +162,7 @@ func (a *depotAgent) RemoveData(_ context.Context, req *droverv1.AgentServiceRem
 	return res, nil
 }
 
+// PutData answers the call.
 func (s *depotServer) PutData(_ context.Context, req *droverv1.PutDataRequest) (*droverv1.PutDataResponse, error) {
 	s.g.Mu.Lock()
 	s.g.Puts++
@@ -177,6 +182,7 @@ func (s *depotServer) PutData(_ context.Context, req *droverv1.PutDataRequest) (
 	return &droverv1.PutDataResponse{Data: s.g.Held[s.Name][req.GetData().GetId()]}, nil
 }
 
+// GetData answers the call.
 func (s *depotServer) GetData(_ context.Context, req *droverv1.GetDataRequest) (*droverv1.GetDataResponse, error) {
 	s.g.Mu.Lock()
 	defer s.g.Mu.Unlock()
@@ -189,6 +195,7 @@ func (s *depotServer) GetData(_ context.Context, req *droverv1.GetDataRequest) (
 	return res, nil
 }
 
+// CopyData answers the call.
 func (s *depotServer) CopyData(_ context.Context, req *droverv1.CopyDataRequest, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
 	s.g.Mu.Lock()
 	s.g.Copies = append(s.g.Copies, s.Name+"/"+req.GetId())

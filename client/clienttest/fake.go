@@ -1,3 +1,6 @@
+// Package clienttest has fakes of agents and servers for the tests of package client
+// and of packages on top of it. They are connected by pipes, so that a test runs in
+// virtual time (testing/synctest).
 package clienttest
 
 import (
@@ -32,7 +35,7 @@ type Network struct {
 	hosts map[string]*Pipes // by host:port
 }
 
-// pipes is the listener of one host.
+// Pipes is the listener of one host.
 type Pipes struct {
 	host   string
 	conns  chan net.Conn
@@ -42,7 +45,7 @@ type Pipes struct {
 	open   []net.Conn
 }
 
-// cut breaks all connections.
+// Cut breaks all connections.
 func (p *Pipes) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,6 +55,7 @@ func (p *Pipes) Cut() {
 	p.open = nil
 }
 
+// Accept answers the call.
 func (p *Pipes) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.conns:
@@ -61,7 +65,10 @@ func (p *Pipes) Accept() (net.Conn, error) {
 	}
 }
 
-func (p *Pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+// Close answers the call.
+func (p *Pipes) Close() error { p.once.Do(func() { close(p.closed) }); return nil }
+
+// Addr answers the call.
 func (p *Pipes) Addr() net.Addr { return &net.UnixAddr{Name: p.host, Net: "pipe"} }
 
 func (n *Network) dial(ctx context.Context, _, address string) (net.Conn, error) {
@@ -85,7 +92,7 @@ func (n *Network) dial(ctx context.Context, _, address string) (net.Conn, error)
 	}
 }
 
-// serve puts a handler on a host until the test ends. If files is set, it serves plain
+// Serve puts a handler on a host until the test ends. If files is set, it serves plain
 // HTTP there.
 func (n *Network) Serve(t *testing.T, host string, path string, h http.Handler, files ...http.Handler) {
 	var protocols http.Protocols
@@ -105,7 +112,7 @@ func (n *Network) Serve(t *testing.T, host string, path string, h http.Handler, 
 	t.Cleanup(func() { _ = s.Close(); <-done })
 }
 
-// world is a grid of fakes: one agent, and servers a and b that it ranks.
+// World is a grid of fakes: one agent, and servers a and b that it ranks.
 type World struct {
 	Net   *Network
 	Agent *Agent
@@ -128,14 +135,14 @@ func New(t *testing.T) (*World, http.RoundTripper) {
 	return w, transport
 }
 
-// up undoes down.
+// Up undoes down.
 func (w *World) Up(host string, was *Pipes) {
 	w.Net.mu.Lock()
 	defer w.Net.mu.Unlock()
 	w.Net.hosts[host+":80"] = was
 }
 
-// down makes dials to a host fail.
+// Down makes dials to a host fail.
 func (w *World) Down(host string) (was *Pipes) {
 	w.Net.mu.Lock()
 	defer w.Net.mu.Unlock()
@@ -144,6 +151,7 @@ func (w *World) Down(host string) (was *Pipes) {
 	return was
 }
 
+// Agent is a fake agent.
 type Agent struct {
 	droverv1connect.UnimplementedAgentServiceHandler
 	Mu      sync.Mutex
@@ -154,6 +162,7 @@ type Agent struct {
 	Service *droverv1.Service
 }
 
+// Map answers the call.
 func (f *Agent) Map(_ context.Context, req *droverv1.MapRequest) (*droverv1.MapResponse, error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -161,6 +170,7 @@ func (f *Agent) Map(_ context.Context, req *droverv1.MapRequest) (*droverv1.MapR
 	return &droverv1.MapResponse{Targets: f.Targets, Decision: &droverv1.DecisionRecord{Agent: "g", Chosen: "a"}}, f.MapErr
 }
 
+// FindJob answers the call.
 func (f *Agent) FindJob(_ context.Context, req *droverv1.FindJobRequest) (*droverv1.FindJobResponse, error) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -170,10 +180,12 @@ func (f *Agent) FindJob(_ context.Context, req *droverv1.FindJobRequest) (*drove
 	return f.Found, nil
 }
 
+// ListServices answers the call.
 func (f *Agent) ListServices(_ context.Context, _ *droverv1.ListServicesRequest) (*droverv1.ListServicesResponse, error) {
 	return &droverv1.ListServicesResponse{Services: []*droverv1.OfferedService{{Service: f.Service, Sites: []string{"a"}}}}, nil
 }
 
+// ListSites answers the call.
 func (f *Agent) ListSites(_ context.Context, req *droverv1.ListSitesRequest) (*droverv1.ListSitesResponse, error) {
 	if req.GetPageToken() == "" {
 		return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "a", Address: "http://a"}}}, NextPageToken: "more"}, nil
@@ -181,7 +193,7 @@ func (f *Agent) ListSites(_ context.Context, req *droverv1.ListSitesRequest) (*d
 	return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "b"}}}}, nil
 }
 
-// at says that a job is at a server.
+// At says that a job is at a server.
 func (f *Agent) At(site string, epoch uint32) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -209,6 +221,7 @@ type Server struct {
 	Job        *droverv1.Job
 }
 
+// Submit answers the call.
 func (f *Server) Submit(ctx context.Context, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
 	f.Mu.Lock()
 	f.submits = append(f.submits, req)
@@ -220,6 +233,7 @@ func (f *Server) Submit(ctx context.Context, req *droverv1.SubmitRequest) (*drov
 	return f.Accept(req), nil
 }
 
+// Withdraw answers the call.
 func (f *Server) Withdraw(ctx context.Context, req *droverv1.WithdrawRequest) (*droverv1.WithdrawResponse, error) {
 	f.Mu.Lock()
 	f.Withdrew = append(f.Withdrew, req.GetJobId())
@@ -231,6 +245,7 @@ func (f *Server) Withdraw(ctx context.Context, req *droverv1.WithdrawRequest) (*
 	return f.OnWithdraw(n, req.GetJobId())
 }
 
+// CancelJob answers the call.
 func (f *Server) CancelJob(ctx context.Context, req *droverv1.CancelJobRequest) (*droverv1.CancelJobResponse, error) {
 	f.Mu.Lock()
 	f.Cancels = append(f.Cancels, req.GetJobId())
@@ -247,13 +262,14 @@ func Withdraws(int, string) (*droverv1.WithdrawResponse, error) {
 	return &droverv1.WithdrawResponse{Withdrawn: true}, nil
 }
 
-// sent returns the submissions that have arrived.
+// Sent returns the submissions that have arrived.
 func (f *Server) Sent() []*droverv1.SubmitRequest {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	return slices.Clone(f.submits)
 }
 
+// Accept answers the call.
 func (f *Server) Accept(req *droverv1.SubmitRequest) *droverv1.SubmitResponse {
 	return &droverv1.SubmitResponse{Job: &droverv1.Job{Id: req.GetJobId(), Site: f.Name, State: droverv1.JobState_JOB_STATE_WAITING}}
 }
@@ -299,18 +315,22 @@ func sendFrom(w http.ResponseWriter, r *http.Request, rest func(at int64, send f
 	}
 }
 
+// StatContent answers the call.
 func (f *Server) StatContent(context.Context, *droverv1.StatContentRequest) (*droverv1.StatContentResponse, error) {
 	return &droverv1.StatContentResponse{}, nil
 }
 
+// WatchJob answers the call.
 func (f *Server) WatchJob(ctx context.Context, _ *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
 	return f.OnWatch(ctx, stream)
 }
 
+// ReadLogs answers the call.
 func (f *Server) ReadLogs(_ context.Context, req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
 	return f.OnLogs(req, stream)
 }
 
+// GetJob answers the call.
 func (f *Server) GetJob(context.Context, *droverv1.GetJobRequest) (*droverv1.GetJobResponse, error) {
 	if f.OnGetJob != nil {
 		return f.OnGetJob()
@@ -318,6 +338,7 @@ func (f *Server) GetJob(context.Context, *droverv1.GetJobRequest) (*droverv1.Get
 	return &droverv1.GetJobResponse{Job: f.Job}, nil
 }
 
+// Refusal returns an error with a detail, as agents and servers send it.
 func Refusal(code connect.Code, d *droverv1.ErrorDetail) error {
 	e := connect.NewError(code, errors.New(d.GetMessage()))
 	if detail, err := connect.NewErrorDetail(d); err == nil {
@@ -326,14 +347,17 @@ func Refusal(code connect.Code, d *droverv1.ErrorDetail) error {
 	return e
 }
 
+// ListJobs answers the call.
 func (f *Agent) ListJobs(context.Context, *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
 	return &droverv1.AgentServiceListJobsResponse{}, nil
 }
 
+// ListMoves answers the call.
 func (f *Agent) ListMoves(context.Context, *droverv1.AgentServiceListMovesRequest) (*droverv1.AgentServiceListMovesResponse, error) {
 	return &droverv1.AgentServiceListMovesResponse{}, nil
 }
 
+// SetDraining answers the call.
 func (f *Agent) SetDraining(_ context.Context, req *droverv1.AgentServiceSetDrainingRequest) (*droverv1.AgentServiceSetDrainingResponse, error) {
 	return &droverv1.AgentServiceSetDrainingResponse{Status: &droverv1.SiteStatus{Waiting: 3, Draining: req.GetDraining()}}, nil
 }
@@ -344,29 +368,32 @@ func Refound(j *droverv1.Job) *droverv1.Job {
 	return j
 }
 
-// cut makes dials to a host fail, and breaks the connections to it.
+// Cut makes dials to a host fail, and breaks the connections to it.
 func (w *World) Cut(host string) (was *Pipes) {
 	was = w.Down(host)
 	was.Cut()
 	return was
 }
 
-// serveAgent replaces the agent.
+// ServeAgent replaces the agent.
 func (w *World) ServeAgent(t *testing.T, a droverv1connect.AgentServiceHandler) {
 	path, h := droverv1connect.NewAgentServiceHandler(a)
 	w.Net.Serve(t, "agent", path, h)
 }
 
+// Describe answers the call.
 func (f *Server) Describe(context.Context, *droverv1.DescribeRequest) (*droverv1.DescribeResponse, error) {
 	return &droverv1.DescribeResponse{Site: &droverv1.Site{Name: f.Name}, Services: []*droverv1.Service{{
 		Name: "sleep", Arguments: []*droverv1.Argument{{Name: "n", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT}},
 	}}}, nil
 }
 
+// GetStatus answers the call.
 func (f *Server) GetStatus(context.Context, *droverv1.GetStatusRequest) (*droverv1.GetStatusResponse, error) {
 	return &droverv1.GetStatusResponse{Status: &droverv1.SiteStatus{Waiting: 2, Draining: true, Commits: 7, Syncs: 3, Ended: 1}}, nil
 }
 
+// OfferReservation answers the call.
 func (f *Agent) OfferReservation(context.Context, *droverv1.AgentServiceOfferReservationRequest) (*droverv1.AgentServiceOfferReservationResponse, error) {
 	out := &droverv1.AgentServiceOfferReservationResponse{}
 	for _, t := range f.Targets {
@@ -381,6 +408,7 @@ func (w *World) ServeServer(t *testing.T, name string, s droverv1connect.ServerS
 	w.Net.Serve(t, name, path, h)
 }
 
+// Full refuses a submission because the queue is full.
 func Full(context.Context, int, *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
 	return nil, Refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{Reason: "queue-full", Message: "the queue is full", Retryable: true})
 }
@@ -397,6 +425,7 @@ func States(err error, jobs ...*droverv1.Job) func(context.Context, *connect.Ser
 	}
 }
 
+// ErrCut is the error of a broken connection.
 var ErrCut = connect.NewError(connect.CodeUnavailable, errors.New("cut"))
 
 // Stuck never answers a submission.

@@ -40,7 +40,7 @@ func (c *call) failed(err error) error {
 		return c.unreachable(submission.Silent, err)
 	case connect.CodeUnimplemented, connect.CodeNotFound:
 		return &problem.Problem{
-			Reason: problem.Unreachable, Message: fmt.Sprintf("%s is no Drover %s (%v)", c.url, c.role, code),
+			Reason: problem.Unreachable, Message: fmt.Sprintf("%s is not a Drover %s (%v)", c.url, c.role, code),
 			Hint: "check the URL", Cause: err,
 		}
 	default:

@@ -37,7 +37,6 @@ type mirrored struct {
 var (
 	mirrors     sync.Map // reflect.Type to *mirror
 	messageType = reflect.TypeFor[Message]()
-	timeType    = reflect.TypeFor[time.Time]()
 	problemType = reflect.TypeFor[*problem.Problem]()
 )
 

@@ -37,7 +37,7 @@ func TestPursuit(t *testing.T) {
 			100ms absent => fail for absent`},
 		"a move is followed": {1, 10 * batch.Second, "a", `
 			0s start     => visit a
-			5s heard 0   => visit a
+			5s progress 0   => visit a
 			6s moved 1   => find 0
 			6s found b 1 => visit b
 			9s finished  => done b`},
@@ -71,7 +71,7 @@ func TestPursuit(t *testing.T) {
 			3.1s unsent    => find 0
 			3.1s absent    => pause until 3.3s for unsent
 			3.3s awake     => visit a
-			3.3s heard 0   => visit a
+			3.3s progress 0   => visit a
 			8s   silent    => find 0
 			8s   busy      => pause until 8.1s for silent
 			8.1s awake     => visit a
@@ -98,7 +98,7 @@ func TestPursuit(t *testing.T) {
 			6s moved 2   => find 0
 			6s found b 2 => visit b
 			6s moved 1   => find 0
-			6s found b 2 => pause until 6.1s for job j: site b knows only that it has gone before
+			6s found b 2 => pause until 6.1s for job j: site b reports an outdated move
 			6.1s awake   => visit b`},
 		"a server that has no answer yet is asked again": {1, 10 * batch.Second, "a", `
 			0s start     => visit a
@@ -138,7 +138,7 @@ func pursue(t *testing.T, p *Pursuit) func(now Time, event string, args []string
 		switch event {
 		case "start":
 			return p.Start(now)
-		case "heard":
+		case "progress":
 			p.Progress(epoch(args[0]))
 			return p.last
 		case "moved":

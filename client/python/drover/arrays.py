@@ -1,4 +1,4 @@
-"""Vectors and matrices: as Python has them, and as they are sent.
+"""Vectors and matrices, in Python and in transfer format.
 
 What is sent is one block of elements, little-endian, the rows of a matrix one after the
 other. ``array.array``, ``memoryview`` and whatever else has the buffer protocol is sent
@@ -17,16 +17,16 @@ from . import check
 from .errors import GridError
 
 SIZES = {"float64": 8, "float32": 4, "int64": 8, "int32": 4, "uint8": 1, "complex128": 16}
-"""The types of elements, and how many bytes they have."""
+"""The sizes of the types of elements, bytes."""
 
 _CODES = {"float64": "d", "float32": "f", "int64": "q", "int32": "i", "uint8": "B"}
 
 Vector = Union["array.array[Any]", "list[complex]"]
-"""The elements that come out: complex ones in a list, all others in an ``array.array``."""
+"""The elements of an output: complex ones in a list, all others in an ``array.array``."""
 
 
 class Block:
-    """A vector or matrix as it travels."""
+    """A vector or matrix in transfer format."""
 
     def __init__(self, content: memoryview, element: str, dimensions: Sequence[int]) -> None:
         self.content = content  # of bytes
@@ -81,7 +81,7 @@ class Matrix:
         return [list(self.data[i * self.cols : (i + 1) * self.cols]) for i in range(self.rows)]
 
     def view(self) -> memoryview:
-        """Its elements, with two dimensions. Those of an empty or complex one cannot be seen so."""
+        """Its elements as a buffer of two dimensions; not for empty or complex matrices."""
         if not isinstance(self.data, array.array) or not self.data:
             raise TypeError("a matrix that is empty or complex has no such view")
         return memoryview(self.data).cast("B").cast(self.data.typecode, (self.rows, self.cols))
@@ -92,8 +92,8 @@ def _refused(name: str, reason: str, message: str, accepted: str, hint: str = ""
 
 
 def block_of(name: str, value: Any) -> Optional[Block]:
-    """The value of an argument as a block, None when it has no elements of its own kind
-    (a list has not)."""
+    """The value of an argument as a block, None if its elements have no type, as in a
+    list."""
     if isinstance(value, Matrix):
         if isinstance(value.data, list):
             return from_list(name, value.tolist(), "complex128", 2, (value.rows, value.cols))
@@ -107,7 +107,7 @@ def block_of(name: str, value: Any) -> Optional[Block]:
     except TypeError:
         return None
     if view.ndim == 0:
-        return None  # a number of some library's
+        return None  # a scalar of a library
     element = _element_of(view)
     if element is None:
         raise _refused(
@@ -120,19 +120,19 @@ def block_of(name: str, value: Any) -> Optional[Block]:
 
 
 def _element_of(view: memoryview) -> Optional[str]:
-    """The type of a buffer's elements, None for what it cannot be."""
+    """The type of a buffer's elements, None if it is not supported."""
     form = view.format or "B"
     order, code = (form[0], form[1:]) if form[0] in "@=<>!" else ("@", form)
     if view.itemsize > 1 and (order in ">!") != (sys.byteorder == "big") and order in "<>!":
         return None
     kinds = {("d", 8): "float64", ("f", 4): "float32", ("Zd", 16): "complex128", ("B", 1): "uint8"}
-    if code in ("i", "l", "q"):  # how large they are depends on the machine
+    if code in ("i", "l", "q"):  # their size depends on the machine
         return {8: "int64", 4: "int32"}.get(view.itemsize)
     return kinds.get((code, view.itemsize))
 
 
 def _bytes_of(view: memoryview, element: str) -> memoryview:
-    """The bytes of a buffer, row by row, without a copy where that can be."""
+    """The bytes of a buffer, row by row, without a copy if possible."""
     try:
         flat = view.cast("B")
     except (TypeError, ValueError):  # in another order, empty, or of a format that memoryview does not know
@@ -141,7 +141,7 @@ def _bytes_of(view: memoryview, element: str) -> memoryview:
 
 
 def _turned(flat: memoryview, element: str) -> memoryview:
-    """Little-endian elements of native ones, and the other way round."""
+    """Converts between little-endian and native elements."""
     size = min(SIZES[element], 8)
     if sys.byteorder == "little" or size == 1:
         return flat
@@ -154,7 +154,7 @@ def _turned(flat: memoryview, element: str) -> memoryview:
 def from_list(
     name: str, value: Sequence[Any], element: str, ndim: int, dimensions: Optional[Sequence[int]] = None
 ) -> Block:
-    """A list of numbers, or of rows of them, as a block of such elements."""
+    """A list of numbers, or of rows, as a block of elements of this type."""
     if dimensions is None:
         dimensions = [len(value)]
         if ndim == 2:
@@ -192,7 +192,7 @@ def _parts(flat: Iterable[Any]) -> Iterator[float]:
 
 
 class Gathering:
-    """Elements that come in pieces."""
+    """Elements that arrive in pieces."""
 
     def __init__(self, element: str, dimensions: Sequence[int], size: int) -> None:
         count = math.prod(dimensions)
@@ -213,7 +213,7 @@ class Gathering:
         self._at = end
 
     def whole(self) -> Union[Vector, Matrix]:
-        """The vector or matrix, when all has come."""
+        """The vector or matrix, when it is complete."""
         if self._at < len(self._bytes):
             raise GridError("internal", f"{self._at} bytes of {len(self._bytes)} have come", hint="fetch it again")
         if sys.byteorder == "big":

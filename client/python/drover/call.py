@@ -22,20 +22,19 @@ if TYPE_CHECKING:
 AGENT = "drover.v1.AgentService"
 SERVER = "drover.v1.ServerService"
 
-LARGEST_SENT = 4 << 20  # what agents and servers read of one message, bytes
-LARGEST_READ = 64 << 20  # what this client does: 16 MiB of protobuf are more in JSON
+LARGEST_SENT = 4 << 20  # limit of agents and servers for one message, bytes
+LARGEST_READ = 64 << 20  # limit of this client: 16 MiB of protobuf are larger in JSON
 END = 2  # flag of the last message of a stream
 
-# By the code of an error without a detail: those after which something may have
-# been done.
+# Codes of errors without a detail after which the call may have taken effect.
 _SILENT = {"unavailable", "deadline_exceeded", "canceled", "internal", "unknown", "aborted", "data_loss"}
 
-# What a status without a body of ours means.
+# The codes of HTTP statuses without an error in the body.
 _CODES = {400: "internal", 401: "unauthenticated", 403: "permission_denied", 404: "unimplemented", 415: "unimplemented"}
 
 
 class Call:
-    """One call under way, and what is known of it."""
+    """One call under way."""
 
     def __init__(self, wire: Wire, url: str, service: str, method: str) -> None:
         if wire.closed:
@@ -50,14 +49,14 @@ class Call:
         self.sent = False  # there was a connection on which something may have been sent
 
     def beside(self, path: str) -> str:
-        """The path of something that is no call."""
+        """A path besides the services."""
         return self.prefix + path
 
     @contextlib.contextmanager
     def open(
         self, scope: Scope, limit: Optional[float], until: Optional[float]
     ) -> Iterator[http.client.HTTPConnection]:
-        """Gives a connection; what fails with it becomes a GridError."""
+        """Yields a connection; its failures become a GridError."""
         c = self.wire.take(self.base)
         try:
             if c is None:
@@ -81,7 +80,7 @@ class Call:
                 c.close()
 
     def response(self, c: http.client.HTTPConnection) -> http.client.HTTPResponse:
-        """Returns the beginning of a stream, or raises the error that came in its place."""
+        """Returns the beginning of a stream, or raises its error."""
         res = c.getresponse()
         if res.status != 200:
             raise self.refused(res.status, res.read(LARGEST_READ))
@@ -148,7 +147,7 @@ class Call:
         )
 
     def _stranger(self, why: str) -> GridError:
-        return GridError("unreachable", f"{self.url} is no Drover {self.who}: {why}", hint="check the URL")
+        return GridError("unreachable", f"{self.url} is not a Drover {self.who}: {why}", hint="check the URL")
 
     def refused(self, status: int, body: bytes) -> GridError:
         try:
@@ -158,7 +157,7 @@ class Call:
             return self._error({"code": code, "message": f"HTTP status {status}"})
 
     def plainly(self, status: int, body: bytes) -> GridError:
-        """The error of a request that is no call."""
+        """The error of a request for a file."""
         try:
             d = _object(body)
             reason, retryable = str(d["reason"]), bool(d.get("retryable", False))
@@ -183,11 +182,11 @@ class Call:
 
 
 def _kind(reason: str, retryable: bool) -> Kind:
-    """What an answer with a detail proves."""
+    """What an error with a detail proves."""
     if reason == "unknown-job":
         return Kind.ABSENT
     if reason in ("internal", "timeout"):
-        return Kind.SILENT  # before or after it took effect?
+        return Kind.SILENT  # did it take effect?
     return Kind.BUSY if retryable else Kind.REFUSED
 
 
@@ -196,7 +195,7 @@ def encode(message: dict[str, Any]) -> bytes:
     if len(body) > 2 * LARGEST_SENT:
         raise GridError(
             "too-large", f"the message has {len(body)} bytes", accepted=f"at most {LARGEST_SENT}",
-            hint="large texts had better be files",
+            hint="send large texts as files",
         )
     return body
 
@@ -204,7 +203,7 @@ def encode(message: dict[str, Any]) -> bytes:
 def _object(data: bytes) -> dict[str, Any]:
     value = json.loads(data)
     if not isinstance(value, dict):
-        raise ValueError("an answer that is no JSON object")
+        raise ValueError("an answer that is not a JSON object")
     return value
 
 
@@ -216,7 +215,7 @@ def _exactly(res: http.client.HTTPResponse, size: int) -> bytes:
 
 
 def _watch_over(s: socket.socket) -> None:
-    """Has the system notice a host that is gone, also while nothing is said."""
+    """Has the system notice a dead host on an idle connection."""
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 2), ("TCP_USER_TIMEOUT", 20_000)):

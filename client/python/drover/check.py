@@ -1,5 +1,6 @@
-"""What is no value of its type is refused with an error of this package, before anything
-is sent, and never with one of Python's from somewhere inside."""
+"""Refuses values of wrong types with an error of this package, before anything is sent.
+
+The server checks ranges."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from .errors import GridError
 
 
 def wrong(field: str, value: Any, accepted: str) -> GridError:
-    """The error of a value of another type. The value is not in it: it may be a secret."""
+    """The error of a value of a wrong type. It leaves out the value, which may be a secret."""
     return GridError("wrong-type", type(value).__name__, field=field, accepted=accepted)
 
 
@@ -24,9 +25,9 @@ _LONGEST = 4 << 20
 def text(field: str, value: Any, accepted: str = "a str") -> str:
     if not isinstance(value, str):
         raise wrong(field, value, accepted)
-    if len(value) > _LONGEST:  # before copies of it are made
+    if len(value) > _LONGEST:  # before it is copied
         raise GridError(
-            "too-large", f"{len(value)} characters", field=field, accepted=f"at most {_LONGEST}", hint="large texts had better be files"
+            "too-large", f"{len(value)} characters", field=field, accepted=f"at most {_LONGEST}", hint="send large texts as files"
         )
     try:
         value.encode()
@@ -55,7 +56,7 @@ def number(field: str, value: Any, least: float = -math.inf) -> float:
 
 
 def finite(value: float) -> bool:
-    """Whether a number is one that a float can be, too."""
+    """Whether a float can hold the number."""
     try:
         return math.isfinite(value)
     except OverflowError:  # of an int
@@ -63,11 +64,11 @@ def finite(value: float) -> bool:
 
 
 _EVER = 1e9
-"""Seconds, some thirty years: more than that no clock of Python's waits for."""
+"""Seconds, about thirty years: the longest wait of Python's clocks."""
 
 
 def timeout(value: Any) -> Optional[float]:
-    """How long somebody waits; None for ever."""
+    """A time limit in seconds; None for none."""
     if value is None or value == math.inf:
         return None
     limit = number("timeout", value)
@@ -75,7 +76,7 @@ def timeout(value: Any) -> Optional[float]:
 
 
 def patience(field: str, value: Any, least: float = 0.0) -> float:
-    """How long something is tried, or a call may take."""
+    """A patience, or the time limit of a call."""
     return min(number(field, value, least), _EVER)
 
 
@@ -92,14 +93,14 @@ def pairs(field: str, value: Any, accepted: str) -> Mapping[Any, Any]:
 
 
 def items(field: str, value: Any, accepted: str) -> list[Any]:
-    """What a list, or whatever can be gone through, holds. A text is none."""
+    """The items of an iterable. A text is refused."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise wrong(field, value, accepted)
     return list(value)
 
 
 def agents(given: Any) -> list[str]:
-    """The URLs of agents. What is wrong with one is told without what may be a password."""
+    """The URLs of agents. Errors do not show passwords."""
     accepted = "http://host:port"
     urls = [given] if isinstance(given, str) else items("agents", given, "URLs, as " + accepted)
     if not urls:
@@ -122,7 +123,7 @@ def agents(given: Any) -> list[str]:
 
 
 def redacted(url: str) -> str:
-    """A URL as it may be shown."""
+    """A URL without its password."""
     before, _, after = url.rpartition("@")
     scheme, found, _ = before.partition("//")
     return f"{scheme}//***@{after}" if found else f"***@{after}"

@@ -24,7 +24,7 @@ from .scope import Scope
 from .values import Content, Output, content_of, value_out
 
 LOCAL = "http://127.0.0.1:7410"
-"""Where an agent listens that has no configuration."""
+"""The URL of an agent without a configuration."""
 
 
 def new_job_id() -> str:
@@ -67,12 +67,12 @@ class Client(Depot):
         self.close()
 
     def close(self) -> None:
-        """Closes idle connections (``grpc_finalize``). Jobs go on; what is asked of the
-        client from now on is a ``ClosedError``."""
+        """Closes idle connections (``grpc_finalize``). Jobs continue; later calls of
+        the client raise ``ClosedError``."""
         self._wire.close()
 
     def submit(self, service: str, options: Options = Options(), /, **arguments: Any) -> Job:
-        """Has a service executed, and returns as soon as a server has accepted the
+        """Submits a request, and returns when a server has accepted the
         job (``grpc_call_async``). Files among the arguments reach that server before.
 
         Arguments are bool, int, float and str; for a file to send a ``pathlib.Path``
@@ -107,7 +107,7 @@ class Client(Depot):
     def call(self, service: str, options: Options = Options(), /, **arguments: Any) -> Job:
         """Submits, waits for the end, and puts files in place for the arguments that
         are an ``Output`` (``grpc_call``). A job that does not end well is a
-        ``JobFailed``. Whether there is a place for the files is looked at before."""
+        ``JobFailed``. It checks before submitting that the files can be written."""
         for name, value in arguments.items():
             if isinstance(value, Output):
                 check_place("request.arguments." + name, name, value.path)
@@ -122,7 +122,7 @@ class Client(Depot):
     def call_async(
         self, service: str, options: Options = Options(), /, **arguments: Any
     ) -> concurrent.futures.Future[Job]:
-        """``call`` in a thread of its own. To cancel the job, use ``submit``."""
+        """``call`` in a thread. To cancel the job, use ``submit``."""
         self._check(service, options)
         future: concurrent.futures.Future[Job] = concurrent.futures.Future()
 
@@ -137,18 +137,18 @@ class Client(Depot):
         return future
 
     def job(self, id: str) -> Job:
-        """The job of an ID, as it is now. When its site does not answer it is what an
-        agent last heard, and ``unknown_for`` says how long ago."""
+        """The job with an ID, as it is now. If its site does not answer, it is the job as
+        an agent last knew it, with ``unknown_for`` set."""
         return Job(self, job_id_of("job_id", id)).refresh()
 
     def jobs(self, filter: str = "state=active") -> list[Job]:
-        """The jobs of all sites; ``filter`` is terms key=value, of the keys state,
-        service, owner and site, separated by spaces."""
+        """The jobs of all sites; ``filter`` has terms key=value, separated by
+        spaces, with the keys state, service, owner and site."""
         raw = self._pages("ListJobs", "jobs", {"filter": check.text("filter", filter)})
         return [Job(self, j["id"], j) for j in raw]
 
     def _check(self, service: Any, options: Any) -> None:
-        """Refuses what can be no request, also of a client that is closed."""
+        """Refuses invalid requests, and any request of a closed client."""
         if self._wire.closed:
             raise ClosedError
         check.text("service", service, "the name of a service")
@@ -156,7 +156,7 @@ class Client(Depot):
             raise check.wrong("options", options, "drover.Options, before the arguments by name")
 
     def _describe(self, service: str) -> Optional[Service]:
-        """A service, None when nobody offers it: whoever is asked to map it says so."""
+        """A service, None if no site offers it: the Map call then fails with the reason."""
         if not re.fullmatch(r"\S+", service):
             return None
         found = self._pages("ListServices", "services", {"filter": "name=" + service})
@@ -167,12 +167,12 @@ class Client(Depot):
         return [site_in(s) for s in self._pages("ListSites", "sites", {})]
 
     def services(self) -> list[Service]:
-        """What the grid can run, by name."""
+        """The services of the grid, by name."""
         return [service_in(s) for s in self._pages("ListServices", "services", {})]
 
     def why(self, job: Union[Job, str]) -> Optional[Decision]:
-        """Why a job is where it is, with all candidates; None when nobody had to
-        choose."""
+        """The decision that chose the site of a job, with all candidates; None if the
+        client chose the site."""
         return (job.refresh() if isinstance(job, Job) else self.job(job)).decision
 
     def wait_all(self, jobs: Iterable[Job], timeout: Optional[float] = None) -> list[Job]:
@@ -183,8 +183,8 @@ class Client(Depot):
         return all
 
     def wait_any(self, jobs: Iterable[Job], timeout: Optional[float] = None) -> Job:
-        """Waits until one has ended, and returns it (``grpc_wait_or``). One of which
-        nobody knows any more matters only when there is no other."""
+        """Waits until one has ended, and returns it (``grpc_wait_or``). The error of a job
+        is raised only if every job fails."""
         all, limit = _jobs(jobs), check.timeout(timeout)
         if not all:
             raise GridError("bad-value", "none given", field="jobs", accepted="at least one job")

@@ -1,4 +1,4 @@
-"""Data that stay at sites under handles, so that requests use them without their being sent again."""
+"""Data that stays at sites under handles: requests use it without sending it again."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from .ids import is_id, new_id
 from .values import instant_in, word
 
 MODES = ("volatile", "sticky", "persistent")
-"""How long data stay: until the first job that has used them has ended; until they are
-removed, at one site alone; until they are removed, or their site needs the room."""
+"""How long data stays: until the first job that used it has ended; until it is removed, at
+one site only; until it is removed, or evicted when its site needs space."""
 
 
 @dataclass(frozen=True)
 class Data:
     """Content that stays at a site; it never changes. As an argument of a request it is
-    used where it is, or brought to where the request goes."""
+    used in place, or copied to the site of the request."""
 
     id: str  # the handle
     name: str = ""  # base name that a program sees
     size: int = 0  # bytes
-    sha256: str = ""  # in hexadecimal digits; empty of Data of which only the handle is known
-    element: str = ""  # of a vector or matrix: "float64", ...; empty of a file
+    sha256: str = ""  # in hexadecimal digits; empty if only the handle is known
+    element: str = ""  # of a vector or matrix: "float64", ...; empty for a file
     dimensions: tuple[int, ...] = ()
     mode: str = ""  # "volatile", "sticky" or "persistent"
     owner: str = ""
     site: str = ""
-    copy: bool = False  # brought there for a job, from where it had been put
-    put: Optional[datetime.datetime] = None  # on the clock of the site, as is used
+    copy: bool = False  # copied there for a job
+    put: Optional[datetime.datetime] = None  # on the clock of the site, like used
     used: Optional[datetime.datetime] = None
-    job: str = ""  # that it came from
+    job: str = ""  # that wrote it
     raw: Raw = field(default_factory=dict, repr=False, compare=False)
 
     def out(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def data_in(raw: Raw) -> Data:
 
 
 def handle_of(data: Union[Data, str]) -> str:
-    """The handle of data, if it is one."""
+    """The handle of data, checked."""
     id = data.id if isinstance(data, Data) else data
     if not isinstance(id, str) or not is_id(id):
         raise GridError("bad-value", repr(id[:70] if isinstance(id, str) else id), field="data_id", accepted="drover.Data, or the handle of data")
@@ -75,8 +75,8 @@ def mode_out(field: str, mode: str) -> str:
 
 
 def keep_out(keep: Any) -> dict[str, Any]:
-    """What of a job's data is to stay, under fresh handles: modes by the names of
-    arguments, or names alone."""
+    """The data of a job that is to stay, under new handles: modes by argument, or
+    arguments only."""
     if isinstance(keep, str):
         keep = (keep,)
     modes = keep if isinstance(keep, Mapping) else {name: "persistent" for name in check.items("request.keep", keep, "names of arguments, or modes by them")}
@@ -87,7 +87,7 @@ def keep_out(keep: Any) -> dict[str, Any]:
 
 
 def kept_in(request: Raw) -> dict[str, Data]:
-    """What of a job's data stays, by the names of arguments: their handles and modes."""
+    """The data of a job that stays, by argument: handles and modes."""
     return {
         name: Data(id=k["dataId"], mode=word(k.get("mode"), "DATA_MODE_") or "persistent")
         for name, k in request.get("keep", {}).items()

@@ -1,4 +1,4 @@
-"""The part of a client that is about data: putting, getting, listing and removing them."""
+"""Data of a client: put, get, list, remove."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class Depot(Driver):
-    """The part of a client that is about data."""
+    """The data methods of a client."""
 
     owner: str
 
@@ -39,15 +39,14 @@ class Depot(Driver):
         owner: str = "",
         id: str = "",
     ) -> Data:
-        """Has content stay at a site, without ``site`` at the one with the most free room:
+        """Stores content at a site (by default the one with the most free space):
         bytes, the file of a ``pathlib.Path``, or a vector or matrix (a ``.npy`` file, a
         ``Matrix``, or what has the buffer protocol).
 
-        ``volatile`` data go when the first job that has used them has ended; ``sticky``
-        ones stay until they are removed, there and nowhere else; ``persistent`` ones
-        until they are removed, or their site needs the room. When the error's reason is
-        ``unknown`` the data were sent and not answered: the same ``id`` again, at the
-        same site, finds out.
+        ``volatile`` data is removed when the first job that used it has ended; ``sticky``
+        data stays until it is removed, at this site only; ``persistent`` data until it is
+        removed or evicted. With the reason ``unknown`` the data was sent and not answered:
+        repeating the call with the same ``id`` and site finds out.
         """
         for field, value in (("site", site), ("name", name), ("owner", owner), ("id", id)):
             check.text(field, value)
@@ -72,9 +71,9 @@ class Depot(Driver):
         raise last
 
     def get_data(self, data: Union[Data, str], path: Union[str, "os.PathLike[str]", None] = None) -> bytes:
-        """The content of data, checked; with a path it is put there, which only all of
-        it replaces (a vector or matrix with NumPy's header if that ends in ``.npy``), and
-        what is returned is empty. A connection that breaks does not begin it anew."""
+        """The content of data, verified. With a path it is saved there when complete (a
+        vector or matrix with NumPy's header if the path ends in ``.npy``), and the result
+        is empty. It resumes after a broken connection."""
         if path is None:
             return b"".join(self.stream_data(data))
         known = self._known(data if isinstance(data, Data) else Data(data))
@@ -96,8 +95,8 @@ class Depot(Driver):
         return into.whole()
 
     def stream_data(self, data: Union[Data, str]) -> Iterator[bytes]:
-        """The content of data in pieces. It was damaged unless the last one is followed
-        by no error."""
+        """The content of data in pieces. It is complete and verified when the iterator ends
+        without an error."""
         id, at, digest = handle_of(data), 0, hashlib.sha256()
         since, pause = time.monotonic(), 0.2
         while True:
@@ -113,7 +112,7 @@ class Depot(Driver):
                         return
                     why = f"data {id} from site {d.site} have {at} bytes and checksum {digest.hexdigest()}, expected {d.size} and {d.sha256}"
                     if at >= d.size:
-                        raise GridError("internal", why, field="sha256", hint="get them again")
+                        raise GridError("internal", why, field="sha256", hint="get it again")
                     last = GridError("unreachable", why, retryable=True, kind=Kind.SILENT)
                 except GridError as e:
                     if e.kind is Kind.REFUSED and e.reason != "unknown-data":
@@ -122,12 +121,12 @@ class Depot(Driver):
                 if at > before:
                     since, pause = time.monotonic(), 0.2
             if last is None or time.monotonic() - since >= self.long_patience:
-                raise last or _nobody(id)
+                raise last or _no_site(id)
             Scope().pause(pause)
             pause = min(2 * pause, 5.0)
 
     def find_data(self, data: Union[Data, str]) -> list[Data]:
-        """Where data are, where they were put before copies: once for each site."""
+        """The sites that have data, originals before copies."""
         return [d for d, _ in self._located(handle_of(data))]
 
     def list_data(self, filter: str = "") -> list[Data]:
@@ -136,34 +135,34 @@ class Depot(Driver):
         return [data_in(d) for d in self._pages("ListData", "data", {"filter": check.text("filter", filter)})]
 
     def remove_data(self, data: Union[Data, str]) -> list[str]:
-        """Removes data from all sites that have them, and returns those. Jobs that have
-        been accepted keep what they use."""
+        """Removes data from all sites, and returns the sites that had it. Accepted jobs keep
+        what they use."""
         message = {"id": handle_of(data)}
-        return list(self._insist(lambda agent: self._ask(agent, "RemoveData", message)).get("sites", ()))
+        return list(self._retry(lambda agent: self._ask(agent, "RemoveData", message)).get("sites", ()))
 
     def copy_data(self, data: Union[Data, str], site: str) -> Data:
-        """Brings data to another site, before a request needs them there."""
+        """Copies data to another site ahead of a request."""
         return copy(self, self._address(site), handle_of(data), Scope())
 
     def _located(self, id: str) -> list[tuple[Data, str]]:
-        answer = self._insist(lambda agent: self._ask(agent, "FindData", {"id": id}))
+        answer = self._retry(lambda agent: self._ask(agent, "FindData", {"id": id}))
         return [(data_in(d["data"]), d["address"]) for d in answer.get("data", ())]
 
     def _known(self, data: Data) -> Data:
-        """What is known of data that an argument names."""
+        """The description of data."""
         handle_of(data)
         if data.sha256:
             return data
         found = self._located(data.id)
         if not found:
-            raise _nobody(data.id)
+            raise _no_site(data.id)
         return found[0][0]
 
     def _data(self, url: str, id: str, offset: int) -> Iterator[bytes]:
         return self._wire.fetch(url, f"/v1/data/{id}", offset, Scope())
 
     def _depots(self, site: str, size: int) -> list[Target]:
-        """Where to put data, in the order in which to try."""
+        """The sites to try, in order."""
         if site:
             return [Target(site, self._address(site))]
         fitting: list[tuple[int, str, str]] = []
@@ -176,7 +175,7 @@ class Depot(Driver):
             if quota and quota >= size and not away and (not largest or largest >= size):
                 fitting.append((-max(quota - used, 0), about["name"], about["address"]))
         if not fitting:
-            raise GridError("no-site", f"no site that is up keeps data of {size} bytes", field="site", retryable=True, kind=Kind.BUSY)
+            raise GridError("no-site", f"no site that is up can store data of {size} bytes", field="site", retryable=True, kind=Kind.BUSY)
         return [Target(name, address) for _, name, address in sorted(fitting)]
 
     def _address(self, site: str) -> str:
@@ -188,33 +187,33 @@ class Depot(Driver):
     def _put_at(self, at: Target, raw: Raw, content: Content) -> Data:
         for left in (2, 1, 0):
             self._bring(at.address, content, Scope())
-            unheard = False
+            silent = False
 
             def put() -> dict[str, Any]:
-                nonlocal unheard
+                nonlocal silent
                 try:
                     return self._tell(at, "PutData", {"data": raw}, Scope())
                 except GridError as e:
-                    unheard = unheard and e.kind is not Kind.REFUSED or e.kind is Kind.SILENT
+                    silent = silent and e.kind is not Kind.REFUSED or e.kind is Kind.SILENT
                     raise
 
             try:
                 return data_in(self._until(put)["data"])
             except DroverError as e:
-                if getattr(e, "reason", "") == "unknown-content" and left:  # it had to make room meanwhile
+                if getattr(e, "reason", "") == "unknown-content" and left:  # it was evicted meanwhile
                     continue
-                if unheard:
+                if silent:
                     why = f"whether site {at.site} has data {raw['id']} is unknown: {e}"
-                    raise GridError("unknown", why, hint=f"put them again at site {at.site} with id={raw['id']!r} to find out") from e
+                    raise GridError("unknown", why, hint=f"repeat the call with site={at.site!r} and id={raw['id']!r} to find out") from e
                 raise
         raise AssertionError("no try is left")
 
     def _until(self, call: Callable[[], T]) -> T:
-        """Makes a call until it is answered, for as long as patience lasts."""
+        """Repeats a call until it is answered or patience runs out."""
         return self._persist(1, lambda _: call())
 
-    def _insist(self, question: Callable[[str], T]) -> T:
-        """Asks the agents in turn until one answers, for as long as patience lasts."""
+    def _retry(self, question: Callable[[str], T]) -> T:
+        """Asks the agents in turn until one answers or patience runs out."""
         agents = self._roster()
 
         def ask(i: int) -> T:
@@ -240,7 +239,7 @@ class Depot(Driver):
         raise a.error
 
 
-def _nobody(id: str) -> GridError:
+def _no_site(id: str) -> GridError:
     return GridError("unknown-data", f"no site has data {id}", field="data_id")
 
 

@@ -12,7 +12,7 @@ _TEXTS = {1: "reason", 2: "field", 3: "accepted", 4: "message", 5: "hint"}
 
 
 def decode(value: str) -> dict[str, Any]:
-    """Returns the fields that are set; raises ValueError for what is no detail."""
+    """Returns the fields that are set; raises ValueError for an invalid detail."""
     raw = base64.b64decode(value + "=" * (-len(value) % 4))
     out: dict[str, Any] = {}
     for number, content in _fields(raw):
@@ -39,7 +39,7 @@ def _offer(raw: bytes) -> dict[str, Any]:
 
 
 def _fields(raw: bytes) -> Iterator[tuple[int, Union[int, bytes]]]:
-    """The fields of a message: numbers as they are, all else as bytes."""
+    """The fields of a message: numbers, and bytes for all other types."""
     at = 0
     while at < len(raw):
         tag, at = _varint(raw, at)
@@ -55,7 +55,7 @@ def _fields(raw: bytes) -> Iterator[tuple[int, Union[int, bytes]]]:
         else:
             raise ValueError(f"wire type {wire}")
         if at + size > len(raw):
-            raise ValueError("a field goes on behind the end")
+            raise ValueError("a field exceeds the message")
         yield tag >> 3, raw[at : at + size]
         at += size
 
@@ -69,4 +69,4 @@ def _varint(raw: bytes, at: int) -> tuple[int, int]:
         at += 1
         if raw[at - 1] < 0x80:
             return value, at
-    raise ValueError("a number without an end")
+    raise ValueError("an endless number")

@@ -1,4 +1,4 @@
-"""What a client does for the state machines in drover.pursuit and drover.submission."""
+"""Drives the state machines in drover.pursuit and drover.submission."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ T = TypeVar("T")
 
 
 class Driver:
-    """Carries out what the state machines say, and tells them what came of it."""
+    """Carries out the actions of the state machines, and reports the results."""
 
     def __init__(self, agents: list[str], patience: float, long_patience: float, call_timeout: float) -> None:
         self.agents = agents
         self.patience, self.long_patience = patience, long_patience
-        # Nobody wants one call to last longer than all of them.
+        # One call must not outlast the patience for all of them.
         self.call_timeout = min(call_timeout, max(patience, 0.01)) if patience > 0 else call_timeout
         self._wire = Wire(self.call_timeout)
         self._first = 0  # the agent that answered last
@@ -71,7 +71,7 @@ class Driver:
             except DroverError as e:
                 if a.do in (Verb.DONE, Verb.FAIL):
                     raise
-                a = s.abandon(time.monotonic(), e)  # a file that cannot be read
+                a = s.abandon(time.monotonic(), e)  # an unreadable file
 
     def _submit_at(
         self, at: Optional[Target], id: str, request: dict[str, Any], files: list[Content], mapped: dict[str, Any], scope: Scope
@@ -92,9 +92,8 @@ class Driver:
         raise AssertionError("no try is left")
 
     def _provide(self, at: Target, request: dict[str, Any], files: list[Content], scope: Scope) -> Optional[GridError]:
-        """Brings what a request needs. Data that nobody has any more are returned as an
-        error: they were maybe there when the request was sent before, and the server has
-        the job."""
+        """Sends what a request needs. Data that is gone is returned as an error: it may
+        have existed at an earlier try, after which the server has the job."""
         missing: Optional[GridError] = None
         try:
             try:
@@ -106,19 +105,19 @@ class Driver:
                 missing.kind = Kind.UNFIT
             for f in files:
                 self._bring(at.address, f, scope)
-        except GridError as e:  # nothing is submitted yet: another site may have it
+        except GridError as e:  # nothing is submitted yet: another site may take it
             e.kind = Kind.UNFIT if e.kind is Kind.REFUSED else Kind.UNSENT
             raise
         return missing
 
     def _output(self, url: str, id: str, argument: str, offset: int) -> Iterator[bytes]:
-        """A file that a job has written, from an offset on."""
+        """An output of a job, from an offset on."""
         path = f"/v1/jobs/{id}/outputs/{urllib.parse.quote(argument, safe='')}"
         return self._wire.fetch(url, path, offset, Scope())
 
     def _bring(self, url: str, f: Content, scope: Scope) -> None:
-        """Has content reach a server: what is there is not sent, and a connection that
-        breaks is gone on after, as long as each try brings it further."""
+        """Has content at a server. It does not send what is there, and resumes after a broken
+        connection as long as each try makes progress."""
         most, since = -1, time.monotonic()
         broken: Optional[GridError] = None
         while True:
@@ -135,7 +134,7 @@ class Driver:
                 return
             except GridError as e:
                 if e.field == "sha256" and offset and broken is None:
-                    most = -1  # what was there before was not its beginning, and is gone
+                    most = -1  # what was there was not its beginning; the server dropped it
                 elif e.kind is not Kind.SILENT and e.reason != "arriving":
                     raise
                 broken = e
@@ -149,7 +148,7 @@ class Driver:
         scope: Scope,
         found: Callable[[dict[str, Any]], None] = lambda raw: None,
     ) -> Iterator[bytes]:
-        """Brings a visit to the server that has a job, and gives what it gives."""
+        """Makes a visit at the server that has a job, and yields what it yields."""
         agents = self._roster()
         p = Pursuit(len(agents), patience, job.id, job._at, job._epoch)
         a = p.start(time.monotonic())
@@ -167,7 +166,7 @@ class Driver:
                 elif a.do is Verb.VISIT:
                     assert a.target is not None
                     job._at = a.target
-                    yield from visit(a.target.address, p.heard)
+                    yield from visit(a.target.address, p.progress)
                     a = p.finished(time.monotonic())
                 else:
                     scope.pause(a.until - time.monotonic())

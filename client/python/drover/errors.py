@@ -1,4 +1,4 @@
-"""What can go wrong, and what it proves."""
+"""Errors, and what a failed call proves."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, Optional
 
 
 class Kind(enum.Enum):
-    """What a failed call proves; the client decides by it what to do next."""
+    """What a failed call proves; it decides what the client does next."""
 
     UNSENT = "unsent"  # nothing left this machine, or nothing that could make a job
-    SILENT = "silent"  # something may have been received, and nothing was heard
-    BUSY = "busy"  # the server itself said that the same call may succeed later
-    ABSENT = "absent"  # the server itself said that it does not know the job
-    REFUSED = "refused"  # the server itself said no
+    SILENT = "silent"  # it may have been received, and no answer came
+    BUSY = "busy"  # the server said that the same call may succeed later
+    ABSENT = "absent"  # the server said that it does not know the job
+    REFUSED = "refused"  # the server said no
     UNFIT = "unfit"  # it said no to a file, before a submission: another may take it
 
 
@@ -22,11 +22,9 @@ class DroverError(Exception):
 
 
 class GridError(DroverError):
-    """What the grid, or the client itself, refuses.
+    """A request that the grid or the client refuses, or that gets no answer.
 
-    ``reason`` is a stable word to branch on, as ``proto/drover/v1/error.proto``
-    lists them; this package itself gives ``unreachable``, ``timeout``,
-    ``bad-value``, ``out-of-range``, ``too-large``, ``recorded`` and ``internal``.
+    ``reason`` is a stable word to branch on; ``proto/problem/reason.go`` lists them.
     """
 
     def __init__(
@@ -44,11 +42,11 @@ class GridError(DroverError):
         super().__init__(message)
         self.reason = reason
         self.message = message
-        self.field = field  # what it is about: "request.arguments.n"; may be empty
+        self.field = field  # "request.arguments.n"; may be empty
         self.accepted = accepted  # what would have been accepted; may be empty
         self.hint = hint  # what a person could do; may be empty
         self.retryable = retryable  # whether the same call may succeed later
-        self.offer = offer  # what comes nearest and could be had, or None
+        self.offer = offer  # the nearest alternative, or None
         self.kind = kind
 
     def __str__(self) -> str:
@@ -61,7 +59,7 @@ class GridError(DroverError):
 
 
 class FileError(DroverError):
-    """A file of this machine cannot be read, or not be written."""
+    """A local file cannot be read or written."""
 
 
 class ClosedError(DroverError):
@@ -72,7 +70,7 @@ class ClosedError(DroverError):
 
 
 class UnknownOutcome(DroverError):
-    """A submission was sent to a server, and no answer came: the job may run.
+    """A submission was sent and not answered: the job may run.
 
     ``Client.job(error.job)`` asks for it later.
     """
@@ -82,15 +80,15 @@ class UnknownOutcome(DroverError):
             f"job {job}: whether site {site} has accepted it is unknown after {after:.3g}s and {_tries(tries)}: {cause}"
         )
         self.job = job
-        self.site = site  # the only one that may have it
-        self.after = after  # seconds for which it was tried
+        self.site = site  # the only site that may have it
+        self.after = after  # seconds since the first try
         self.cause = cause
 
 
 class PatienceError(DroverError):
-    """Something was tried for as long as patience lasted.
+    """A failure that lasted longer than patience.
 
-    Of a submission it says that no server has accepted it.
+    A submission with this error was accepted by no server.
     """
 
     def __init__(self, job: str, site: str, after: float, tries: int, cause: BaseException) -> None:
@@ -105,7 +103,7 @@ class PatienceError(DroverError):
 
 
 class HopsError(DroverError):
-    """A job has moved more often than it is followed."""
+    """A job moved more often than the client follows."""
 
     def __init__(self, job: str, most: int) -> None:
         super().__init__(f"job {job}: moved more than {most} times while it was followed")
@@ -113,7 +111,7 @@ class HopsError(DroverError):
 
 
 class JobFailed(DroverError):
-    """A job has ended, and not well. ``job`` is the job as it ended."""
+    """A job has ended, but not well. ``job`` is its last state."""
 
     def __init__(self, job: Any) -> None:
         text = f"job {job.id} at site {job.site}: {job.state}"

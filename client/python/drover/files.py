@@ -1,4 +1,4 @@
-"""Files that are replaced by whole ones only."""
+"""Files that are replaced only by complete ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:
-    """A file that replaces the one at path when all of it was written."""
+    """A file that replaces the one at path when it is complete."""
     if not isinstance(path, (str, os.PathLike)):
         raise check.wrong("path", path, "a path")
     if why := unnameable(path):
@@ -32,14 +32,14 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
             except BaseException:
                 os.unlink(f.name)
                 raise
-    except TimeoutError:  # of what was to be written
+    except TimeoutError:  # from the caller's code
         raise
     except OSError as e:
         raise FileError(f"file {os.fspath(path)}: {e}") from e
 
 
 def unnameable(path: Path) -> str:
-    """Why no file can have this name, "" if one can."""
+    """Why this is not a valid file name, "" if it is."""
     try:
         return "a null in the name" if b"\0" in os.fsencode(path) else ""
     except UnicodeEncodeError:
@@ -47,7 +47,7 @@ def unnameable(path: Path) -> str:
 
 
 def check_place(field: str, argument: str, path: object) -> None:
-    """Refuses a path at which a file could not be put, as far as that can be known before."""
+    """Refuses a path that cannot be written, as far as that is known in advance."""
     if not isinstance(path, (str, os.PathLike)):
         raise check.wrong(field, path, "an Output with a path")
     whole = os.path.abspath(os.fspath(path))
@@ -66,5 +66,5 @@ def check_place(field: str, argument: str, path: object) -> None:
 
 
 def header(path: Path, element: str, dimensions: Sequence[int]) -> bytes:
-    """What stands before the elements of a vector or matrix in a file of this name."""
+    """The header of a vector or matrix in a file with this name."""
     return npy.header(element, dimensions) if element and npy.is_npy(path) else b""

@@ -1,4 +1,4 @@
-"""What the grid says of itself and of jobs. ``raw`` is the whole message in JSON."""
+"""What the grid reports about itself and its jobs. ``raw`` is the whole message in JSON."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ Raw = dict[str, Any]
 class Outcome:
     """How a job ended."""
 
-    exit_code: int  # when it ended by itself
+    exit_code: int  # if the program exited
     signal: str  # that ended it, "SIGKILL"; may be empty
     reason: str  # for people
 
 
 @dataclass(frozen=True)
 class Written:
-    """What a job has written for an argument."""
+    """An output of a job."""
 
     argument: str
     size: int  # bytes
     sha256: str  # in hexadecimal digits; empty while the job runs
     element: str = ""  # of a vector or matrix: "float64", ...
-    dimensions: tuple[int, ...] = ()  # of a vector its length, of a matrix its rows and columns
+    dimensions: tuple[int, ...] = ()  # the length of a vector, or the rows and columns of a matrix
     data: str = ""  # handle under which it stays at the site; empty for none
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Why a site did not give what was asked."""
+    """Why a site did not give what was asked for."""
 
     reason: str  # "timeout", "unreachable" or "refused"
     detail: str  # what the site, or the failed call, said
@@ -42,10 +42,10 @@ class Missing:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One site as the agent saw it when it chose. Seconds from the decision."""
+    """One site as the agent saw it. Times are seconds after the decision."""
 
     site: str
-    wait: float  # to the start, which is not before the end of the transfer
+    wait: float  # until the start, which is not before the end of the transfer
     transfer: float  # of the input
     run: float
     completion: float
@@ -63,7 +63,7 @@ class Decision:
     made_at: Optional[datetime.datetime]  # on the agent's clock
     agent: str
     chosen: str  # site
-    candidates: list[Candidate]  # the best first, then those that are missing
+    candidates: list[Candidate]  # the best first, then the missing ones
     raw: Raw = field(repr=False)
 
 
@@ -83,7 +83,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Service:
-    """A named thing that sites can run."""
+    """A program that sites offer under a name."""
 
     name: str
     doc: str

@@ -29,7 +29,7 @@ FINAL = frozenset({"done", "failed", "killed", "cancelled"})
 
 
 class Moved(Exception):
-    """The job has gone to another site."""
+    """The job has moved to another site."""
 
     def __init__(self, epoch: int) -> None:
         super().__init__(epoch)
@@ -37,7 +37,7 @@ class Moved(Exception):
 
 
 class Job:
-    """A job as it was when it was last heard of; in GridRPC's words, a session.
+    """A job as last reported; a session in GridRPC.
 
     Its ID never changes, wherever it moves. Everything here goes to the server that
     has the job, follows it when it has moved, and tries again while nobody answers,
@@ -48,8 +48,8 @@ class Job:
         self._client = client
         self.id = id
         self.raw: dict[str, Any] = raw or {}  # the record in JSON
-        self._at = at  # where it was last known to be
-        self._epoch = self.raw.get("epoch", 0)  # the highest heard of
+        self._at = at  # last known location
+        self._epoch = self.raw.get("epoch", 0)  # the highest seen
 
     def __repr__(self) -> str:
         return f"<drover.Job {self.id} {self.state or 'not asked for yet'} at {self.site}>"
@@ -61,7 +61,7 @@ class Job:
 
     @property
     def ended(self) -> bool:
-        """Whether it was heard to have ended. ``refresh`` asks."""
+        """Whether the last report has a final state. ``refresh`` asks again."""
         return self.state in FINAL
 
     @property
@@ -96,7 +96,7 @@ class Job:
 
     @property
     def unknown_for(self) -> float:
-        """How long its site was not heard of, seconds: all else is then as old."""
+        """How long its site has been silent, seconds; all other values are as old."""
         return seconds_in(self.raw.get("unknownFor"))
 
     @property
@@ -106,13 +106,13 @@ class Job:
 
     @property
     def outputs(self) -> dict[str, Written]:
-        """What it has written, by the names of arguments; whole when it has ended."""
+        """Its outputs by argument; complete when it has ended."""
         return {o["argument"]: written_in(o) for o in self.raw.get("outputs", ())}
 
     @property
     def kept(self) -> dict[str, Data]:
-        """Which of its data stay at its site, by the names of arguments: what goes in
-        from the beginning, what comes out once it is done."""
+        """Data that stays at its site, by argument: inputs at once, outputs once it is
+        done."""
         return kept_in(self.raw.get("request", {}))
 
     @property
@@ -122,38 +122,38 @@ class Job:
 
     @property
     def attempt(self) -> int:
-        """How often it was launched where it is."""
+        """How often it was started at this site."""
         return self.raw.get("attempt", 0)
 
     @property
     def retried(self) -> int:
-        """How often it was started once more after it had failed."""
+        """How often it was restarted after a failure."""
         return self.raw.get("retried", 0)
 
     @property
     def decision(self) -> Optional[Decision]:
-        """Why it is where it is; None when nobody had to choose."""
+        """The decision that chose its site; None if the client chose it."""
         return decision_in(self.raw.get("decision"))
 
     def refresh(self) -> Job:
         """Asks for the job as it is now (``grpc_probe``)."""
         remembered: list[dict[str, Any]] = []
 
-        def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
+        def visit(url: str, progress: Callable[[int], None]) -> Iterator[bytes]:
             self._ask(url, Scope())
             return iter(())
 
         try:
             self._visit(visit, self._client.patience, found=remembered.append)
         except PatienceError:
-            # The agents remember what sites said that do not answer now.
+            # The agents remember the reports of silent sites.
             if not remembered or "unknownFor" not in remembered[-1]:
                 raise
             self._take(remembered[-1])
         return self
 
     def wait(self, timeout: Optional[float] = None) -> Job:
-        """Waits for the end, whatever it is (``grpc_wait``).
+        """Waits for the end, well or not (``grpc_wait``).
 
         A ``TimeoutError`` says that the job goes on. Its server may be started anew
         meanwhile, and the job may move.
@@ -169,12 +169,12 @@ class Job:
         if self.ended:
             return
 
-        def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
+        def visit(url: str, progress: Callable[[int], None]) -> Iterator[bytes]:
             c = self._client
             watch = c._wire.stream(url, SERVER, "WatchJob", {"jobId": self.id}, scope, c.call_timeout)
             with contextlib.closing(watch):  # type: ignore[type-var]
                 for message in watch:
-                    heard(message["job"].get("epoch", 0))
+                    progress(message["job"].get("epoch", 0))
                     self._take(message["job"])
                     if self.ended:
                         return iter(())
@@ -184,19 +184,19 @@ class Job:
         self._visit(visit, self._client.long_patience, scope)
 
     def cancel(self) -> Job:
-        """Ends the job (``grpc_cancel``); its state may be ``cancelling`` for a while.
+        """Cancels the job (``grpc_cancel``); its state can be ``cancelling`` for a while.
 
         On one that has ended this changes nothing.
         """
 
-        def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
+        def visit(url: str, progress: Callable[[int], None]) -> Iterator[bytes]:
             c = self._client
             self._take(c._wire.call(url, SERVER, "CancelJob", {"jobId": self.id}, Scope(), c.call_timeout)["job"])
             if not self.ended and self.state != "cancelling":
                 raise GridError(
                     "recorded",
                     f"the cancel of job {self.id} is recorded at site {self.site}, where it is {self.state}",
-                    hint="it is answered when the job's move is settled; wait for the job to see what came of it",
+                    hint="it will be decided when the move is settled; wait for the job to see the result",
                     retryable=True, kind=Kind.BUSY,
                 )
             return iter(())
@@ -205,41 +205,40 @@ class Job:
         return self
 
     def logs(self, *, stderr: bool = False, follow: bool = False, offset: int = 0) -> Iterator[bytes]:
-        """What the job has written to a stream, in pieces; with follow, up to its end."""
+        """A log of the job, in pieces; with follow, up to the end of the job."""
         check.whole("offset", offset, 0)
         stream = "LOG_STREAM_STDERR" if stderr else "LOG_STREAM_STDOUT"
         at = offset
 
-        def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
+        def visit(url: str, progress: Callable[[int], None]) -> Iterator[bytes]:
             nonlocal at
-            # Asked first, so that a server that does not answer is noticed: a log can
-            # be silent for as long as it likes.
+            # This notices a server that does not answer: a log can be silent for any time.
             self._ask(url, Scope())
-            heard(self._epoch)
+            progress(self._epoch)
             message = {"jobId": self.id, "stream": stream, "follow": follow, "offset": str(at)}
             for piece in self._client._wire.stream(url, SERVER, "ReadLogs", message, Scope()):
                 data = base64.b64decode(piece.get("data", ""))
-                heard(0)
+                progress(0)
                 at = int(piece.get("offset", 0)) + len(data)
                 yield data
             self._ask(url, Scope())
             if follow and not self.ended:
-                why = f"site {self.site} has ended the log of job {self.id} before the job"
+                why = f"site {self.site} ended the log of job {self.id} before the job ended"
                 raise GridError("unreachable", why, retryable=True, kind=Kind.BUSY)
 
         return self._client._pursue(self, visit, self._client.long_patience, Scope())
 
     def stream(self, argument: str) -> Iterator[bytes]:
-        """A file that the job has written, in pieces. It was damaged unless the last
-        one is followed by no error."""
+        """An output of the job, in pieces. It is complete and verified when the iterator
+        ends without an error."""
         check.text("argument", argument, "the name of an argument")
         at, digest = 0, hashlib.sha256()
 
-        def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
+        def visit(url: str, progress: Callable[[int], None]) -> Iterator[bytes]:
             nonlocal at
             self._ask(url, Scope())
             for data in self._client._output(url, self.id, argument, at):
-                heard(self._epoch)
+                progress(self._epoch)
                 at += len(data)
                 digest.update(data)
                 yield data
@@ -261,7 +260,7 @@ class Job:
                     f.write(self._header(argument, path))
                 begun = True
                 f.write(piece)
-            if not begun:  # there is nothing in it
+            if not begun:  # it is empty
                 f.write(self._header(argument, path))
 
     def _header(self, argument: str, path: Union[str, "os.PathLike[str]"]) -> bytes:
@@ -269,8 +268,7 @@ class Job:
         return b"" if of is None else header(path, of.element, of.dimensions)
 
     def read(self, argument: str) -> bytes:
-        """What the job has written for an argument, in memory; of a vector or matrix the
-        block."""
+        """An output of the job as bytes; for a vector or matrix, the block."""
         return b"".join(self.stream(argument))
 
     def array(self, argument: str) -> Union[Vector, Matrix]:
@@ -306,7 +304,7 @@ class Job:
         self._take(c._wire.call(url, SERVER, "GetJob", {"jobId": self.id}, scope, c.call_timeout)["job"])
 
     def _take(self, raw: dict[str, Any]) -> None:
-        """Takes what a server says of the job."""
+        """Takes a report of a server."""
         epoch = raw.get("epoch", 0)
         if word(raw.get("state"), "JOB_STATE_") == "gone":
             raise Moved(epoch)

@@ -1,4 +1,4 @@
-"""The header of NumPy's files of one array, .npy."""
+"""Headers of NumPy's files of one array, .npy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ELEMENTS = {
 
 
 def is_npy(path: Union[str, "os.PathLike[str]"]) -> bool:
-    """Whether a file is one by its name."""
+    """Whether a file name has their suffix."""
     return os.fspath(path).lower().endswith(".npy")
 
 
@@ -30,7 +30,7 @@ def header(element: str, dimensions: Sequence[int]) -> bytes:
 
 
 def read(path: Union[str, "os.PathLike[str]"]) -> tuple[str, list[int], int]:
-    """The element and dimensions of a file, and where its elements begin."""
+    """The element type and dimensions of a file, and the offset of its elements."""
     try:
         with open(path, "rb") as f:
             return _read(f)

@@ -1,4 +1,4 @@
-"""Wishes about how a request is executed."""
+"""Options of a request."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Makes a deadline an agreement: a site whose plan does not keep it refuses."""
+    """Makes the deadline an agreement: only a site whose plan keeps it accepts."""
 
-    value: float = 0.0  # what keeping it is worth, for the site's accounts
-    penalty: float = 0.0  # what breaking it costs
-    checkpointable: bool = False  # the job can be stopped and go on
+    value: float = 0.0  # of keeping it, for the site's accounts
+    penalty: float = 0.0  # of breaking it
+    checkpointable: bool = False  # the job can be stopped and continue later
 
 
 @dataclass(frozen=True)
 class Options:
-    """What is left out is the site's choice, or none."""
+    """An option that is left out is the site's choice, or none."""
 
     width: Optional[int] = None  # processors
     walltime: Optional[Seconds] = None
@@ -39,19 +39,19 @@ class Options:
     cpu: float = 0.0  # share of a processor that each task can use, up to 1
     licenses: Mapping[str, int] = field(default_factory=dict)
     into: str = ""  # ID of the reservation in which the job is to run
-    input_site: str = ""  # where the input data lie already
+    input_site: str = ""  # where the input data already is
     idempotent: bool = False  # executing it twice does no harm
-    owner: Optional[str] = None  # who asks, in place of the client's own
+    owner: Optional[str] = None  # instead of the client's own
     labels: Mapping[str, str] = field(default_factory=dict)
     after: Sequence[Union[Job, str]] = ()  # jobs that have to be done before it may start, or their IDs
-    after_any: Sequence[Union[Job, str]] = ()  # those that have to end, however they do
-    retries: int = 0  # how often it is started once more when it has failed, 0..100
+    after_any: Sequence[Union[Job, str]] = ()  # jobs that have to end, well or not
+    retries: int = 0  # how often it is restarted after a failure, 0..100
     retry_on: Sequence[int] = ()  # with retries: the exit codes after which, 1..255; empty for all
-    site: str = ""  # the only one that may take it, and where it stays
-    keep: Union[Mapping[str, str], Sequence[str]] = ()  # arguments whose data stay at the site; or modes by their names
+    site: str = ""  # the only site that may run it
+    keep: Union[Mapping[str, str], Sequence[str]] = ()  # arguments whose data stays at the site; or modes by argument
 
     def out(self) -> dict[str, Any]:
-        """The part of a request that these are."""
+        """These options in a request."""
         self._check()
         m: dict[str, Any] = {
             "memoryBytes": str(self.memory), "cpu": self.cpu, "into": self.into, "inputSite": self.input_site,
@@ -102,9 +102,9 @@ class Options:
 
 
 def order_out(o: Options) -> dict[str, Any]:
-    """What a request says of other jobs, of retries, and of its only site."""
+    """Dependencies, retries and the only site of a request."""
     after: dict[str, str] = {}
-    for jobs, condition in ((o.after_any, "ANY"), (o.after, "DONE")):  # of both the harder one
+    for jobs, condition in ((o.after_any, "ANY"), (o.after, "DONE")):  # the stricter one wins
         for job in check.items("request.after", jobs, "jobs, or their IDs"):
             after[job_id_of("request.after", job)] = "DEPENDENCY_CONDITION_" + condition
     codes = check.items("request.retry_on", o.retry_on, "exit codes")

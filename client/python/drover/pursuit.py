@@ -1,11 +1,11 @@
-"""Where a request is submitted, what is tried again, how a job is followed.
+"""What is retried, and how a job is followed when it moves.
 
-These are the rules of the Go package ``client/submission``, and its tests play the
-same scripts. There is no clock, socket or thread in here: a driver does what the
-last :class:`Action` says, and tells what came of it, and when.
+These are the rules of the Go package ``client/submission``, and its tests run the
+same scripts. There is no clock, socket or thread here: a driver carries out the last
+:class:`Action`, and reports the result with the present time.
 
-A pursuit goes to the server that it knows, asks the agents when that one does not
-answer or has the job no more, and accepts only claims that are not older than what
+A pursuit visits the server that it knows, asks the agents when that server does not
+answer or no longer has the job, and accepts only claims that are not older than what
 it has seen (epochs).
 """
 
@@ -18,15 +18,15 @@ from typing import Optional
 from .errors import GridError, HopsError, Kind, PatienceError
 
 MAX_HOPS = 16
-"""How many moves of a job one pursuit follows."""
+"""The most moves of a job that a pursuit follows."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
-"""Seconds between rounds of tries: they double from the first to the longest."""
+"""Pauses between rounds, seconds: they double from the first to the longest."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A site and where its server is reached."""
+    """A site and the URL of its server."""
 
     site: str
     address: str
@@ -63,7 +63,7 @@ def kind_of(error: BaseException) -> Kind:
 
 
 class Retry:
-    """How long to try again."""
+    """Decides how long to retry."""
 
     def __init__(self, patience: float) -> None:
         self.patience = patience
@@ -79,7 +79,7 @@ class Retry:
         self.tries += 1
 
     def until(self, now: float) -> Optional[float]:
-        """When to try again, None when patience has run out."""
+        """When to retry, None if patience has run out."""
         if not self.failing:
             self.failed(now)
         end = self.since + self.patience
@@ -95,44 +95,44 @@ class Retry:
 
 
 class Pursuit:
-    """Brings a question about a job, or an order, to the server that has it."""
+    """Makes calls about a job at the server that has it."""
 
     def __init__(self, agents: int, patience: float, job: str, at: Optional[Target], epoch: int) -> None:
         self._agents, self._job = agents, job
         self._retry = Retry(patience)
         self._agent = -1  # asked last
         self._asked = 0  # agents asked since the last visit or pause
-        self._place = at  # where the job was last known to be
-        self._known = at is not None  # whether it may still be there
-        self._gone: Optional[Target] = None  # the server that said it has gone
+        self._at = at  # last known location of the job
+        self._known = at is not None  # it may still be there
+        self._gone: Optional[Target] = None  # the server that said that it moved away
         self._epoch = epoch  # the highest seen
-        self._absent = 0  # how many of the agents asked know nobody who has it
+        self._absent = 0  # how many of the agents asked know no site that has it
         self._visits = 0  # since the last pause
-        self._why: Optional[BaseException] = None  # what the last visit failed with
+        self._why: Optional[BaseException] = None  # failure of the last visit
         self._hops = 0
         self.last = Action(Verb.PAUSE)
 
     def start(self, now: float) -> Action:
         return self._visit() if self._known else self._find()
 
-    def heard(self, epoch: int) -> None:
-        """Notes that a visit under way brings news: patience begins anew."""
+    def progress(self, epoch: int) -> None:
+        """Notes news from a visit under way: the next failure starts with full patience."""
         self._retry.fine()
         self._epoch = max(self._epoch, epoch)
         self._why = None
 
     def finished(self, now: float) -> Action:
-        """Takes the end of what the pursuit was for."""
-        return self._act(Action(Verb.DONE, target=self._place))
+        """Takes the end of the pursuit's calls."""
+        return self._act(Action(Verb.DONE, target=self._at))
 
     def moved(self, now: float, epoch: int) -> Action:
-        """Takes the visited server's answer that the job has gone elsewhere."""
-        assert self._place is not None
+        """Takes the visited server's answer that the job has moved away."""
+        assert self._at is not None
         if epoch < self._epoch:
-            why = f"job {self._job}: site {self._place.site} knows only that it has gone before"
+            why = f"job {self._job}: site {self._at.site} reports an outdated move"
             return self.failed(now, GridError("unknown-job", why, kind=Kind.ABSENT))
-        self.heard(epoch)
-        self._known, self._gone = False, self._place
+        self.progress(epoch)
+        self._known, self._gone = False, self._at
         self._hops += 1
         if self._hops > MAX_HOPS:
             return self._act(Action(Verb.FAIL, error=HopsError(self._job, MAX_HOPS)))
@@ -143,9 +143,9 @@ class Pursuit:
         if epoch < self._epoch or at == self._gone and epoch == self._epoch:
             why = f"job {self._job}: on its way from site {at.site}"
             return self.failed(now, GridError("unknown-job", why, kind=Kind.BUSY, retryable=True))
-        # Not at once to where it has just failed, and not round and round.
-        again = self._retry.failing and (self._visits > 1 or self._visits > 0 and at == self._place)
-        self._place, self._known, self._gone, self._epoch = at, True, None, epoch
+        # Pause before the server that has just failed, and before the third visit in a row.
+        again = self._retry.failing and (self._visits > 1 or self._visits > 0 and at == self._at)
+        self._at, self._known, self._gone, self._epoch = at, True, None, epoch
         if again and self._why is not None:
             return self._wait(now, self._why)
         return self._visit()
@@ -158,7 +158,7 @@ class Pursuit:
             return self._act(Action(Verb.FAIL, error=error))
         if self.last.do is Verb.VISIT:
             self._why, self._known = error, kind is not Kind.ABSENT
-            if kind is Kind.BUSY:  # it has the job, and says so
+            if kind is Kind.BUSY:  # the server has the job
                 return self._wait(now, error)
             return self._find()
         if kind is Kind.ABSENT:
@@ -167,7 +167,7 @@ class Pursuit:
             return self._find_next()
         if self._absent == self._agents and not self._known and self._gone is None:
             return self._act(Action(Verb.FAIL, error=error))
-        return self._wait(now, self._why or error)  # the job's own server is more to the point
+        return self._wait(now, self._why or error)  # the job's own server is more relevant
 
     def awake(self, now: float) -> Action:
         """Takes the end of a pause."""
@@ -176,7 +176,7 @@ class Pursuit:
 
     def _visit(self) -> Action:
         self._visits += 1
-        return self._act(Action(Verb.VISIT, target=self._place))
+        return self._act(Action(Verb.VISIT, target=self._at))
 
     def _find(self) -> Action:
         self._asked = self._absent = 0
@@ -191,7 +191,7 @@ class Pursuit:
         until = self._retry.until(now)
         if until is not None:
             return self._act(Action(Verb.PAUSE, until=until, error=error))
-        return self._act(Action(Verb.FAIL, error=self._retry.gave_up(now, self._job, self._place, error)))
+        return self._act(Action(Verb.FAIL, error=self._retry.gave_up(now, self._job, self._at, error)))
 
     def _act(self, action: Action) -> Action:
         self.last = action
@@ -199,7 +199,7 @@ class Pursuit:
 
 
 class Inquiry:
-    """Brings a question to an agent that answers it."""
+    """Puts a question to the agents until one answers."""
 
     def __init__(self, agents: int, patience: float) -> None:
         self._agents = agents
@@ -215,7 +215,7 @@ class Inquiry:
         return Action(Verb.DONE)
 
     def failed(self, now: float, error: BaseException) -> Action:
-        """Takes a failure. What one agent refuses the others would."""
+        """Takes a failure. A refusal of one agent would be the refusal of all."""
         if kind_of(error) is Kind.REFUSED:
             return Action(Verb.FAIL, error=error)
         self._retry.failed(now)

@@ -19,20 +19,20 @@ from typing import Any, Optional
 from .call import END, LARGEST_READ, SERVER, Call, encode
 from .scope import Scope
 
-_IDLE = 60.0  # a connection that was not used for so long is not used again, seconds
+_IDLE = 60.0  # idle time after which a connection is not reused, seconds
 
 
 class Wire:
     """Connections to agents and servers, for any number of threads."""
 
     def __init__(self, dial: float) -> None:
-        self.dial = dial  # how long a connection may take to be made, seconds
+        self.dial = dial  # time limit of a connection, seconds
         self.closed = False
         self._lock = threading.Lock()
         self._idle: dict[str, list[tuple[float, http.client.HTTPConnection]]] = {}
 
     def close(self) -> None:
-        """Closes the connections that nobody uses, and lets nobody make another one."""
+        """Closes idle connections, and allows no new ones."""
         self.closed = True
         with self._lock:
             idle, self._idle = self._idle, {}
@@ -60,7 +60,7 @@ class Wire:
     ) -> Iterator[dict[str, Any]]:
         """Makes a call that is answered by a stream of messages.
 
-        Between messages there may be any time; ``within`` bounds the first.
+        ``within`` bounds the time until the first message.
         """
         scope.check()
         body = encode(message)
@@ -108,7 +108,7 @@ class Wire:
             try:
                 c.request("PUT", call.beside(f"/v1/content/{sha256}"), pieces, headers)
             except OSError as e:
-                # A server that refuses says why and reads no further.
+                # A server that refuses answers before it has read everything.
                 try:
                     res = c.getresponse()
                 except (OSError, http.client.HTTPException):
@@ -128,7 +128,7 @@ class Wire:
             c.request("GET", call.beside(path), headers={"Range": f"bytes={offset}-"} if offset else {})
             res = c.getresponse()
             if res.status == 416 and res.headers.get("Content-Range") == f"bytes */{offset}":
-                return  # there is no more of it
+                return  # the content ends here
             if res.status != (206 if offset else 200):
                 answer = res.read(LARGEST_READ)
                 raise call.plainly(res.status, answer)
@@ -149,7 +149,7 @@ class Wire:
                 if not connections:
                     return None
                 since, c = connections.pop()
-            # What can be read from an idle connection is its end.
+            # A readable idle connection has ended.
             if time.monotonic() - since < _IDLE and c.sock is not None and not select.select([c.sock], [], [], 0)[0]:
                 return c
             c.close()

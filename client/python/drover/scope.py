@@ -1,4 +1,4 @@
-"""How long something may take, and how somebody else ends it."""
+"""Deadlines of calls, and how another thread ends them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Optional
 
 
 class Stopped(Exception):
-    """Whoever wanted it does not want it any more."""
+    """Another thread has ended the call."""
 
 
 class Scope:
-    """The time that a caller gives, for calls that follow one another."""
+    """The time limit of a caller, over consecutive calls."""
 
     def __init__(self, timeout: Optional[float] = None) -> None:
         self._end = None if timeout is None else time.monotonic() + timeout
@@ -24,31 +24,31 @@ class Scope:
         self._sockets: set[socket.socket] = set()
 
     def remaining(self) -> Optional[float]:
-        """Seconds that are left, None without an end."""
+        """Remaining seconds, None without a limit."""
         return None if self._end is None else max(self._end - time.monotonic(), 0.0)
 
     def least(self, timeout: Optional[float]) -> Optional[float]:
-        """The smaller of what is left and timeout; None is endless."""
+        """The smaller of the remaining time and timeout; None is unlimited."""
         left = self.remaining()
         if left is None or timeout is None:
             return timeout if left is None else left
         return min(left, timeout)
 
     def check(self) -> None:
-        """Raises when there is no time left, or nobody wants it any more."""
+        """Raises if no time is left, or the call was ended."""
         if self._stopped.is_set():
             raise Stopped
         if self.remaining() == 0:
             raise TimeoutError("the time given for it is over")
 
     def pause(self, seconds: float) -> None:
-        """Waits, but not for longer than there is time."""
+        """Waits, at most for the remaining time."""
         limit = self.least(max(seconds, 0.0))
         self._stopped.wait(limit)
         self.check()
 
     def stop(self) -> None:
-        """Ends what is under way, from another thread."""
+        """Ends the call from another thread."""
         self._stopped.set()
         with self._lock:
             for s in self._sockets:
@@ -56,7 +56,7 @@ class Scope:
 
     @contextlib.contextmanager
     def watching(self, s: socket.socket) -> Iterator[None]:
-        """Has stop wake whoever reads from a socket."""
+        """Has stop wake the reader of a socket."""
         with self._lock:
             self._sockets.add(s)
         if self._stopped.is_set():
@@ -69,5 +69,5 @@ class Scope:
 
 
 def _shut(s: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # the other side was faster
+    with contextlib.suppress(OSError):  # it is closed already
         s.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""Has the data that a request uses be at the server that it goes to."""
+"""Has the data that a request uses at its server."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .pursuit import Target
 if TYPE_CHECKING:
     from .driver import Driver
 
-_FIRST = 30.0  # how long a server may take until it says how far a copy has come, seconds
+_FIRST = 30.0  # until the first report of a copy, seconds
 
 
 def supply(driver: Driver, at: Target, request: dict[str, Any], scope: Scope) -> None:
-    """What is not there is brought by the server itself."""
+    """The server itself copies what is missing."""
     ids = handles_in(request)
     if not ids:
         return
@@ -29,8 +29,8 @@ def supply(driver: Driver, at: Target, request: dict[str, Any], scope: Scope) ->
 
 
 def copy(driver: Driver, url: str, id: str, scope: Scope) -> Data:
-    """Has a server bring data, for as long as each try brings them further or patience
-    lasts. One that cannot be reached at all is given up at once."""
+    """Has a server copy data, as long as each try makes progress or patience lasts. It gives
+    up at once if no connection can be made."""
     most, since = -1, time.monotonic()
     while True:
         try:
@@ -42,7 +42,7 @@ def copy(driver: Driver, url: str, id: str, scope: Scope) -> Data:
                     have = int(message.get("haveBytes", 0))
                     if have > most:
                         most, since = have, time.monotonic()
-            why = f"the copy of data {id} has ended before it was whole"
+            why = f"the copy of data {id} ended before it was complete"
             raise GridError("unreachable", why, retryable=True, kind=Kind.SILENT)
         except GridError as e:
             given_up = e.kind in (Kind.REFUSED, Kind.ABSENT) or e.kind is Kind.UNSENT and most < 0

@@ -1,4 +1,4 @@
-"""Arguments as they are sent, and answers as Python has them."""
+"""Arguments in JSON, and answers in Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .grid import Service
 
 PIECE = 256 << 10
-"""How much of a file one message carries, bytes."""
+"""How much of a file is sent at once, bytes."""
 
 Seconds = Union[int, float, datetime.timedelta]
 
@@ -34,12 +34,12 @@ class Output:
 
 
 class Content:
-    """What a file, vector or matrix argument holds. It is read in pieces, and never whole."""
+    """The content of a file, vector or matrix argument. It is read in pieces."""
 
     def __init__(self, source: Union[bytes, bytearray, Block, "os.PathLike[str]"], name: str) -> None:
-        """``name`` is what the program should see of a file without one."""
+        """``name`` is the name that the program sees for content without a file."""
         self._source: Any = source
-        self._begin = 0  # where in a file
+        self._begin = 0  # offset in the file
         self.array: Optional[tuple[str, list[int]]] = None  # element and dimensions
         if isinstance(source, Block):
             self._source, self.array = source.content, (source.element, source.dimensions)
@@ -49,7 +49,7 @@ class Content:
 
     @classmethod
     def of_npy(cls, path: "os.PathLike[str]") -> Content:
-        """The elements of one of NumPy's files."""
+        """The elements of a NumPy file."""
         c = cls.__new__(cls)
         element, dimensions, c._begin = npy.read(path)
         c._source, c._file, c.name, c.array = path, True, "", (element, dimensions)
@@ -84,7 +84,7 @@ class Content:
                     piece = f.read(PIECE)
                     if piece:
                         yield piece
-        except (OSError, ValueError) as e:  # the latter of a name that no file can have
+        except (OSError, ValueError) as e:  # ValueError for an invalid name
             raise FileError(f"file {self.name!r}: {e}") from e
 
     def out(self) -> dict[str, Any]:
@@ -100,8 +100,8 @@ class Content:
 
 
 def content_of(name: str, value: Any, about: Callable[[], Optional[Service]]) -> Optional[Content]:
-    """What has to reach the site of an argument, None for nothing. ``about`` describes the
-    service; it is asked what a list or a ``.npy`` file is for."""
+    """The content that an argument sends to the site, None for none. ``about`` describes the
+    service, which gives lists and ``.npy`` files their types."""
     if isinstance(value, (bool, int, float, str)):
         return None
     if isinstance(value, (bytes, bytearray)):
@@ -115,13 +115,13 @@ def content_of(name: str, value: Any, about: Callable[[], Optional[Service]]) ->
     ndim = 0 if argument is None else {"vector": 1, "matrix": 2}.get(argument.type.split("-")[0], 0)
     if path:
         return Content.of_npy(value) if ndim else Content(value, name)
-    if argument is None:  # whoever is asked to map it refuses it by its name
+    if argument is None:  # the Map call refuses it by its name
         return Content(from_list(name, value, "float64", 2 if value and isinstance(value[0], (list, tuple)) else 1), name)
     return Content(from_list(name, value, argument.element, ndim), name) if ndim else None
 
 
 def value_out(name: str, value: Any) -> dict[str, Any]:
-    """The value of an argument as it is sent."""
+    """The value of an argument in JSON."""
     if isinstance(value, Content):
         return value.out()
     if isinstance(value, bool):
@@ -146,7 +146,7 @@ def value_out(name: str, value: Any) -> dict[str, Any]:
 
 
 def value_in(value: dict[str, Any]) -> Any:
-    """A value of an answer; of a file its name."""
+    """A value of an answer; a file is its name."""
     for key, content in value.items():
         if key == "intValue":
             return int(content)
@@ -161,7 +161,7 @@ def value_in(value: dict[str, Any]) -> Any:
 
 
 def seconds_out(field: str, d: Seconds) -> str:
-    """A time span as it is sent: "1.5s"."""
+    """A time span in JSON: "1.5s"."""
     s = d.total_seconds() if isinstance(d, datetime.timedelta) else d
     if isinstance(s, bool) or not isinstance(s, (int, float)):
         raise check.wrong(field, d, "a number of seconds, or a timedelta")
@@ -176,7 +176,7 @@ def seconds_in(text: Optional[str]) -> float:
 
 
 def instant_out(field: str, t: datetime.datetime) -> str:
-    """An instant as it is sent. One without a time zone could be any."""
+    """An instant in JSON. It needs a time zone."""
     if check.instant(field, t).tzinfo is None:
         raise GridError("bad-value", f"{t}", field=field, accepted="a datetime with a time zone")
     return t.astimezone(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

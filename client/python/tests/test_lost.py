@@ -187,7 +187,7 @@ class Submitting(unittest.TestCase):
         b = Fake(self, Upload=[None, {}], Submit=[accepted("b")])
         agent = self.grid(("a", a), ("b", b))
         self.assertEqual(self.client(agent).submit("s", f=b"content").site, "b")
-        # b has heard nothing of the job when its upload breaks: the agent is asked anew.
+        # The upload to b breaks before the submission: the agent is asked again.
         self.assertEqual((a.methods(), b.methods()), (["Upload"] * 2, ["Upload", "Upload", "Submit"]))
         self.assertEqual(agent.methods(), ["Map", "Map"])
 

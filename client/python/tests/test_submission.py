@@ -95,8 +95,8 @@ class Scripts(unittest.TestCase):
             p = Pursuit(agents, patience, "j", site(at) if at else None, 0)
 
             def event(now, name, args):
-                if name == "heard":
-                    p.heard(int(args[0]))
+                if name == "progress":
+                    p.progress(int(args[0]))
                     return p.last
                 if name == "moved":
                     return p.moved(now, int(args[0]))
