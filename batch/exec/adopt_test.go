@@ -174,8 +174,8 @@ func TestReleaseLeavesRunningJobsAlone(t *testing.T) {
 	if err := errors.Join(s.Release(ctx), s.Close(ctx)); err != nil {
 		t.Error(err)
 	}
-	if got := p.told(); got != "submit a, submit b, submit waits" {
-		t.Errorf("policy was told %q", got)
+	if got := p.received(); got != "submit a, submit b, submit waits" {
+		t.Errorf("policy received %q", got)
 	}
 }
 

@@ -147,4 +147,4 @@ func (c *calendar) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estima
 
 func (c *calendar) Fork() batch.Policy { return c }
 
-func (c *calendar) told() string { return strings.Join(c.log, ", ") }
+func (c *calendar) received() string { return strings.Join(c.log, ", ") }

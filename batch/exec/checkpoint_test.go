@@ -57,8 +57,8 @@ func TestCheckpointedJobIsLaunchedAgainForTheRestOfItsWalltime(t *testing.T) {
 		if f.Outcome.End != batch.EndStopped || !strings.HasPrefix(f.Outcome.Reason, "checkpointed after 11.") {
 			t.Errorf("%+v", f.Outcome)
 		}
-		if snap := snapshot(t, s); snap.Free != 3 || p.told() != "submit a" {
-			t.Errorf("%d free, told %q, before the next attempt is there", snap.Free, p.told())
+		if snap := snapshot(t, s); snap.Free != 3 || p.received() != "submit a" {
+			t.Errorf("%d free, received %q, before the next attempt is there", snap.Free, p.received())
 		}
 		do(t, s, next(2, 49*batch.Second), next(2, 49*batch.Second))
 		if snap := snapshot(t, s); snap.Free != 4 || len(snap.Waiting) != 1 || snap.Waiting[0].Key.Attempt != 2 {
@@ -69,8 +69,8 @@ func TestCheckpointedJobIsLaunchedAgainForTheRestOfItsWalltime(t *testing.T) {
 			t.Errorf("%+v", again.spec)
 		}
 		synctest.Wait()
-		if told := p.told(); !strings.HasSuffix(told, ", resumed a") {
-			t.Errorf("told %q when the next attempt runs", told)
+		if received := p.received(); !strings.HasSuffix(received, ", resumed a") {
+			t.Errorf("received %q when the next attempt runs", received)
 		}
 		time.Sleep(48 * time.Second) //nolint:forbidigo // virtual time
 		synctest.Wait()
@@ -84,8 +84,8 @@ func TestCheckpointedJobIsLaunchedAgainForTheRestOfItsWalltime(t *testing.T) {
 		}
 		again.end <- Exit{}
 		synctest.Wait()
-		if told := p.told(); !strings.HasPrefix(told, "submit a, stopped a 11.") || !strings.HasSuffix(told, ", finish a") {
-			t.Errorf("told %q", told)
+		if received := p.received(); !strings.HasPrefix(received, "submit a, stopped a 11.") || !strings.HasSuffix(received, ", finish a") {
+			t.Errorf("received %q", received)
 		}
 		if err := s.Err(); err != nil {
 			t.Error(err)
@@ -101,7 +101,7 @@ func TestACheckpointIsNotRequestedBeforeItsMinimumRuntime(t *testing.T) {
 		end  *Exit // while it ignores signals; nil: it continues
 		want batch.Outcome
 	}{
-		"told then":        {nil, batch.Outcome{End: batch.EndKilled, Signal: "SIGKILL", Reason: "it had to make place, and has written no checkpoint within 30s"}},
+		"received then":        {nil, batch.Outcome{End: batch.EndKilled, Signal: "SIGKILL", Reason: "it had to make place, and has written no checkpoint within 30s"}},
 		"for a cause":      {&Exit{Code: 3, Reason: "why"}, batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3, why"}},
 		"by a signal":      {&Exit{Signal: syscall.SIGKILL, Reason: "why"}, batch.Outcome{End: batch.EndFailed, Signal: "SIGKILL", Reason: "signal SIGKILL, why"}},
 		"failed by itself": {&Exit{Code: 3}, batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3"}},
@@ -164,8 +164,8 @@ func TestJobAskedForACheckpointCanEndOtherwise(t *testing.T) {
 				if c.want.End == batch.EndKilled {
 					broken = " broken"
 				}
-				if told := p.told(); told != "submit a, finish a"+broken || snapshot(t, s).Free != 4 {
-					t.Errorf("told %q, %+v", told, snapshot(t, s))
+				if received := p.received(); received != "submit a, finish a"+broken || snapshot(t, s).Free != 4 {
+					t.Errorf("received %q, %+v", received, snapshot(t, s))
 				}
 			})
 		})
@@ -198,8 +198,8 @@ func TestJobCanceledDuringItsCheckpointIsNotContinued(t *testing.T) {
 					do(t, s, again)
 					do(t, s, cancel)
 				}
-				if told := p.told(); snapshot(t, s).Free != 4 || !strings.HasSuffix(told, "cancel a") && !strings.HasSuffix(told, "finish a") {
-					t.Errorf("%+v, told %q", snapshot(t, s), told)
+				if received := p.received(); snapshot(t, s).Free != 4 || !strings.HasSuffix(received, "cancel a") && !strings.HasSuffix(received, "finish a") {
+					t.Errorf("%+v, received %q", snapshot(t, s), received)
 				}
 				// The handle can be used again.
 				do(t, s, submission("b", 4, batch.Program{Args: []string{"x"}}))
@@ -224,8 +224,8 @@ func TestJobThatStopsAtACheckpointUnaskedIsOverForThePolicy(t *testing.T) {
 		}
 		do(t, s, next(2, 49*batch.Second))
 		again := <-l.launched
-		if told := p.told(); told != "submit a, finish a, submit a" {
-			t.Errorf("told %q", told)
+		if received := p.received(); received != "submit a, finish a, submit a" {
+			t.Errorf("received %q", received)
 		}
 		again.end <- Exit{}
 		synctest.Wait()

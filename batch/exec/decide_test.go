@@ -56,7 +56,7 @@ func follow(t *testing.T, script []line, looks []at) (batch.Found, string) {
 			t.Error(err)
 		}
 	})
-	return end, p.told()
+	return end, p.received()
 }
 
 const (
@@ -79,7 +79,7 @@ func TestWalltimeThenGraceThenKill(t *testing.T) {
 }
 
 func TestPausedJobFreesItsProcessorsAndItsWalltimeStops(t *testing.T) {
-	_, told := follow(t, []line{
+	_, received := follow(t, []line{
 		{10 * batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}},
 		{100 * batch.Second, batch.Decision{Kind: batch.Resume, Job: 1}},
 	}, []at{
@@ -91,8 +91,8 @@ func TestPausedJobFreesItsProcessorsAndItsWalltimeStops(t *testing.T) {
 		{150 * time.Second, []syscall.Signal{stop, cont, term}, batch.PhaseRunning, 3},
 		{161 * time.Second, []syscall.Signal{stop, cont, term, kill}, batch.PhaseEnded, 4},
 	})
-	if want := "submit a, stopped a 10s, resumed a, finish a"; told != want {
-		t.Errorf("policy was told %q, want %q", told, want)
+	if want := "submit a, stopped a 10s, resumed a, finish a"; received != want {
+		t.Errorf("policy received %q, want %q", received, want)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestJobsWithSharesOfAProcessorLiveSideBySide(t *testing.T) {
 		do(t, s, minute())
 		do(t, s, submission("b", 1, batch.Program{Args: []string{"x"}}))
 		if !slices.Contains((<-l.launched).spec.Env, "DROVER_NODES=n2:1") {
-			t.Error("the program is not told its allocation")
+			t.Error("the program does not get its allocation")
 		}
 		if free := snapshot(t, s).Free; free != 3 {
 			t.Errorf("%d processors free beside one that two jobs share, want 3", free)
@@ -302,7 +302,7 @@ func TestEndsOfOneInstantComeInSubmissionOrder(t *testing.T) {
 		}
 		await(t, s, "a", batch.PhaseEnded)
 	})
-	if diff := cmp.Diff("submit a, submit b, finish a, finish b", p.told()); diff != "" {
+	if diff := cmp.Diff("submit a, submit b, finish a, finish b", p.received()); diff != "" {
 		t.Error(diff)
 	}
 }

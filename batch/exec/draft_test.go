@@ -37,7 +37,7 @@ func starts(t testing.TB, d batch.Draft, names ...string) []int64 {
 		keys[i] = key(n)
 	}
 	if !d.Standing(keys, out) {
-		t.Fatal("nobody can say")
+		t.Fatal("no estimate")
 	}
 	for i := range out {
 		if hours[i] = -1; out[i].Waits {

@@ -47,8 +47,8 @@ func TestJobWithoutACheckpointMovesOnItsHostWhileRunning(t *testing.T) {
 		}
 		proc.end <- Exit{}
 		synctest.Wait()
-		if got, want := strings.Replace(p.told(), "10.000001s", "10s", 1), "submit a, stopped a 10s, resumed a, submit b, finish a"; got != want {
-			t.Errorf("told %q, want %q", got, want)
+		if got, want := strings.Replace(p.received(), "10.000001s", "10s", 1), "submit a, stopped a 10s, resumed a, submit b, finish a"; got != want {
+			t.Errorf("received %q, want %q", got, want)
 		}
 	})
 }
@@ -95,8 +95,8 @@ func TestCheckpointedJobMovesToAnotherHost(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 		after(2 * time.Second) // it has another share meanwhile
-		if told := p.told(); told != "submit a" {
-			t.Errorf("told %q before the next attempt is there", told)
+		if received := p.received(); received != "submit a" {
+			t.Errorf("received %q before the next attempt is there", received)
 		}
 		do(t, s, next(2, 49*batch.Second))
 		again := <-l.launched
@@ -104,8 +104,8 @@ func TestCheckpointedJobMovesToAnotherHost(t *testing.T) {
 			t.Error(again.spec.Key, diff)
 		}
 		synctest.Wait()
-		if told := p.told(); !strings.HasPrefix(told, "submit a, stopped a 13") || !strings.HasSuffix(told, "s, resumed a") {
-			t.Errorf("told %q", told)
+		if received := p.received(); !strings.HasPrefix(received, "submit a, stopped a 13") || !strings.HasSuffix(received, "s, resumed a") {
+			t.Errorf("received %q", received)
 		}
 		after(2 * time.Second)
 		if diff := cmp.Diff([][]batch.NodeAllocation{on(1, batch.One)}, again.shares()); diff != "" || len(proc.shares()) > 0 {
@@ -116,8 +116,8 @@ func TestCheckpointedJobMovesToAnotherHost(t *testing.T) {
 		}
 		again.end <- Exit{}
 		synctest.Wait()
-		if told := p.told(); !strings.HasSuffix(told, "resumed a, finish a") || s.Err() != nil || snapshot(t, s).Free != 4 {
-			t.Errorf("told %q, %v, %d free", told, s.Err(), snapshot(t, s).Free)
+		if received := p.received(); !strings.HasSuffix(received, "resumed a, finish a") || s.Err() != nil || snapshot(t, s).Free != 4 {
+			t.Errorf("received %q, %v, %d free", received, s.Err(), snapshot(t, s).Free)
 		}
 	})
 }
@@ -127,7 +127,7 @@ func TestJobCanEndDuringAMove(t *testing.T) {
 		checkpoint bool
 		do         func(t *testing.T, s *System, p *sharer)
 		end        batch.End
-		told       string
+		received       string
 	}{
 		"done":      {true, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{} }, batch.EndDone, "finish a"},
 		"failed":    {true, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{Code: 1} }, batch.EndKilled, "finish a broken"},
@@ -158,8 +158,8 @@ func TestJobCanEndDuringAMove(t *testing.T) {
 				if f.Outcome.End != c.end {
 					t.Errorf("%+v", f.Outcome)
 				}
-				if got, want := strings.Replace(p.told(), "10.000001s", "10s", 1), "submit a, "+c.told; got != want || snapshot(t, s).Free != 4 || s.Err() != nil {
-					t.Errorf("told %q, want %q; %d free, %v", got, want, snapshot(t, s).Free, s.Err())
+				if got, want := strings.Replace(p.received(), "10.000001s", "10s", 1), "submit a, "+c.received; got != want || snapshot(t, s).Free != 4 || s.Err() != nil {
+					t.Errorf("received %q, want %q; %d free, %v", got, want, snapshot(t, s).Free, s.Err())
 				}
 				// The handle can be used again.
 				do(t, s, submission("b", 4, batch.Program{Args: []string{"x"}}))
@@ -194,8 +194,8 @@ func TestJobMovedDuringItsLaunchMovesAfterIt(t *testing.T) {
 				if diff := cmp.Diff([][]batch.NodeAllocation{on(1, batch.One)}, proc.shares()); diff != "" {
 					t.Error(diff)
 				}
-				if told := p.told(); !strings.HasSuffix(told, "s, resumed a") {
-					t.Errorf("told %q", told)
+				if received := p.received(); !strings.HasSuffix(received, "s, resumed a") {
+					t.Errorf("received %q", received)
 				}
 			})
 		})

@@ -144,9 +144,9 @@ func TestCheckpointedJobContinuesAfterItsNodeLeftBeforeTheLaunch(t *testing.T) {
 			t.Errorf("%+v", again.spec)
 		}
 		synctest.Wait()
-		told := p.told()
-		if strings.Count(told, "stopped a 1") != 2 || !strings.HasSuffix(told, ", resumed a") || s.Err() != nil {
-			t.Errorf("told %q, %v", told, s.Err())
+		received := p.received()
+		if strings.Count(received, "stopped a 1") != 2 || !strings.HasSuffix(received, ", resumed a") || s.Err() != nil {
+			t.Errorf("received %q, %v", received, s.Err())
 		}
 	})
 }

@@ -134,7 +134,7 @@ func TestStandingIsWhereAJobWaits(t *testing.T) {
 			}
 			_, _, ok, err := s.Standing(context.Background(), key("nobody"))
 			if ok {
-				t.Error("nobody stands somewhere")
+				t.Error("a closed system has a standing")
 			}
 			wantReason(t, err, ReasonUnknownJob)
 		}

@@ -56,8 +56,8 @@ func TestRepeatedSubmissionRunsOnce(t *testing.T) {
 	if err := s.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.told(), "submit a, finish a, submit a"; !strings.HasPrefix(got, want) || strings.Count(got, "submit") != 2 {
-		t.Errorf("policy was told %q, want %q", got, want)
+	if got, want := p.received(), "submit a, finish a, submit a"; !strings.HasPrefix(got, want) || strings.Count(got, "submit") != 2 {
+		t.Errorf("policy received %q, want %q", got, want)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestCancelOfAWaitingJobNeverStartsIt(t *testing.T) {
 	if err := s.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff("submit wide, submit a, cancel a, finish wide", p.told()); diff != "" {
+	if diff := cmp.Diff("submit wide, submit a, cancel a, finish wide", p.received()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -131,7 +131,7 @@ func TestHeldJobWaitsUntilItIsReleased(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "submit a, hold a, submit b, submit c, hold c, finish b, place a back, place c back, finish a, finish c"
-	if diff := cmp.Diff(want, p.told()); diff != "" {
+	if diff := cmp.Diff(want, p.received()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -23,7 +23,7 @@ type sharers struct {
 type sharer struct {
 	*fake
 	fails error
-	told  sync.Mutex
+	received  sync.Mutex
 	all   [][]batch.NodeAllocation
 }
 
@@ -39,15 +39,15 @@ func (l sharers) Launch(spec Spec) (Launched, error) {
 }
 
 func (p *sharer) SetShares(allocation []batch.NodeAllocation) error {
-	p.told.Lock()
-	defer p.told.Unlock()
+	p.received.Lock()
+	defer p.received.Unlock()
 	p.all = append(p.all, allocation)
 	return p.fails
 }
 
 func (p *sharer) shares() [][]batch.NodeAllocation {
-	p.told.Lock()
-	defer p.told.Unlock()
+	p.received.Lock()
+	defer p.received.Unlock()
 	return p.all
 }
 

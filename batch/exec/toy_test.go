@@ -157,4 +157,4 @@ func (p *toy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) b
 
 func (p *toy) Fork() batch.Policy { return p }
 
-func (p *toy) told() string { return strings.Join(p.log, ", ") }
+func (p *toy) received() string { return strings.Join(p.log, ", ") }

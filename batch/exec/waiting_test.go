@@ -48,12 +48,12 @@ func wantState(t *testing.T, s *System, want string) {
 	}
 }
 
-func wantTold(t *testing.T, s *System, p interface{ told() string }, want string) {
+func wantTold(t *testing.T, s *System, p interface{ received() string }, want string) {
 	t.Helper()
 	if err := s.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, p.told()); diff != "" {
+	if diff := cmp.Diff(want, p.received()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -99,8 +99,8 @@ func TestReservedJobConfirmedInTheSameCallIsSubmitted(t *testing.T) {
 	s := open(t, Config{Launcher: newFakes(), Policy: p, Grace: 1})
 	do(t, s, reservation("in", 4), order(batch.CmdConfirm, "in"))
 	wantState(t, s, "in:running / ")
-	if got := p.told(); got != "submit in" {
-		t.Errorf("policy was told %q", got)
+	if got := p.received(); got != "submit in" {
+		t.Errorf("policy received %q", got)
 	}
 }
 

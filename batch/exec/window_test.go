@@ -134,7 +134,7 @@ func TestAgreedJobsAreAcceptedOnlyIfThePlanKeepsTheirDeadline(t *testing.T) {
 		d := agreed("d", 30, false) // of an earlier life
 		do(t, s, d)
 		if d.Job.Agreed {
-			t.Error("the policy is told of an agreement that it cannot keep")
+			t.Error("the policy receives an agreement that it cannot keep")
 		}
 		wantTold(t, s, c, "submit a, submit b, submit any, submit d")
 	})

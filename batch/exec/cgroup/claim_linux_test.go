@@ -68,7 +68,7 @@ func TestOnlyUsableProcessorsAreClaimed(t *testing.T) {
 func TestUsable(t *testing.T) {
 	want := os.Getenv("CGROUP_TEST_USABLE")
 	if want == "" {
-		t.Skip("not told what is usable")
+		t.Skip("no usable processors given")
 	}
 	h := host(t, Memory)
 	if h.by[Processors] == nil {

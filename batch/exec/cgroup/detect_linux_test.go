@@ -41,7 +41,7 @@ func TestAServiceStepsAsideToEnableControllers(t *testing.T) {
 		t.Fatalf("%s\n%s", got, h.Offers())
 	}
 	if !f.groups["/v2/site.service/drover-a1-self"] {
-		t.Error("nobody stepped aside")
+		t.Error("it did not step aside")
 	}
 	g := newTestGroup(t, h, "job")
 	f.writes = nil

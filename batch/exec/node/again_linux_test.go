@@ -70,7 +70,7 @@ func TestAHostInAnotherGroupFindsTheGroupsOfItsPredecessor(t *testing.T) {
 	cfg.Groups.Parent = ""
 	again := open(t, cfg)
 	if nodetest.Alive(left.Process.Pid) {
-		t.Error("what nobody owns lives")
+		t.Error("an unowned process lives")
 	}
 	p := again.Find(id(1))
 	if p == nil {

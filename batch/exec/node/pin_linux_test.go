@@ -37,7 +37,7 @@ func TestTasksOfAConfinedHostRunOnItsProcessorsOnly(t *testing.T) {
 		if err := h.Close(); err != nil {
 			t.Error(err)
 		}
-		t.Skip("somebody else has the processors, or there are no sets of them: ", h.Offers())
+		t.Skip("another process has the processors, or there are no sets of them: ", h.Offers())
 	}
 	p := launch(t, h, script(id(1), dir, `exec sleep 1000`))
 	if got, want := allowed(t, p.Pid()), strconv.Itoa(h.cpus[0]); got != want {

@@ -70,7 +70,7 @@ func TestControllersVanishUnderATaskThatRuns(t *testing.T) {
 func TestVanish(t *testing.T) {
 	name := os.Getenv(innerGroups)
 	if name == "" {
-		t.Skip("not told what its groups are called")
+		t.Skip("no group names given")
 	}
 	dir := t.TempDir()
 	cfg := config(t, dir)
@@ -123,7 +123,7 @@ func unmount(t *testing.T) {
 // created: a user without rights.
 func TestAUserWithoutRightsLimitsTasksBySignals(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can be somebody else")
+		t.Skip("only root can change the user")
 	}
 	const nobody = 65534
 	attr := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
@@ -139,7 +139,7 @@ func TestAUserWithoutRightsLimitsTasksBySignals(t *testing.T) {
 // TestWithoutRights is run by the one above.
 func TestWithoutRights(t *testing.T) {
 	if os.Getenv(innerGroups) == "" {
-		t.Skip("not told to be without")
+		t.Skip("not in the unprivileged child")
 	}
 	h := open(t, config(t, t.TempDir()))
 	for _, o := range h.Offers() {
@@ -156,7 +156,7 @@ func TestWithoutRights(t *testing.T) {
 	task := script(id(1), dir, "exit 3")
 	task.Memory, task.CPUs = 1<<20, []int{0}
 	if diff := cmp.Diff(exec.Exit{Code: 3}, launch(t, h, task).Wait()); diff != "" {
-		t.Error("with limits that nobody can set: ", diff)
+		t.Error("with limits that cannot be set: ", diff)
 	}
 	// One that forks away is out of reach, and nothing pretends otherwise.
 	p := launch(t, h, script(id(2), dir, `setsid sh -c 'echo $$ > "$1"; exec sleep 300' sh "$1" & until [ -s "$1" ]; do sleep 0.01; done`, filepath.Join(dir, "pid")))

@@ -34,7 +34,7 @@ func FuzzGuarded(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, file := range guarded(strings.NewReader(text)) {
 			if !strings.Contains(text, "+"+file+"\n") {
-				t.Errorf("it was not told of %q", file)
+				t.Errorf("the guard does not know %q", file)
 			}
 		}
 	})

@@ -30,7 +30,7 @@ func TestAProcessIsIdentifiedByMoreThanItsNumber(t *testing.T) {
 		}
 	}
 	if _, err := Identify(1 << 30); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("no process: %v", err)
 	}
 }
 

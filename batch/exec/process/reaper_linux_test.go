@@ -166,6 +166,6 @@ func TestTheEndIsReportedWhenTheWholeGroupIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := readStat(strings.TrimSpace(string(text))); err == nil {
-		t.Error("the child is still there, or nobody has reaped it")
+		t.Error("the child still exists or was not reaped")
 	}
 }

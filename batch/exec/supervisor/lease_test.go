@@ -28,7 +28,7 @@ func TestALeaseEndsItsDurationAfterTheTokenThatRenewedItLast(t *testing.T) {
 		t.Errorf("until %v", l.until)
 	}
 	if l.over(189*ms) || !l.over(190*ms) || l.over(191*ms) || l.ends != 1 {
-		t.Errorf("its end was told at the wrong time or not once; ends: %d", l.ends)
+		t.Errorf("its end was reported at the wrong time or not once; ends: %d", l.ends)
 	}
 }
 

@@ -108,7 +108,7 @@ func TestTheServersClaimKeepsAnAttemptFromRunning(t *testing.T) {
 		t.Errorf("attach: %+v, %v, %v", st, p, err)
 	}
 	if st, p, err := c.Attach(t.Context(), key("job", 2), attempts(dir)); st.Condition != attempt.Unclaimed || p != nil || err != nil {
-		t.Errorf("attach to what nobody claimed: %+v, %v, %v", st, p, err)
+		t.Errorf("attach to an unclaimed attempt: %+v, %v, %v", st, p, err)
 	}
 }
 

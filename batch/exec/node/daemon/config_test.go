@@ -41,7 +41,7 @@ func TestADaemonListensBeyondLoopbackOnlyIfThatIsSaidToBeInsecure(t *testing.T) 
 func TestTheOwnerFileIsReadAsWritten(t *testing.T) {
 	dir := t.TempDir()
 	if o, err := readOwner(dir); o != (Owner{}) || err != nil {
-		t.Errorf("of nobody: %+v, %v", o, err)
+		t.Errorf("unclaimed: %+v, %v", o, err)
 	}
 	want := Owner{Site: "lyon", ID: `a "b"`}
 	if err := writeOwner(dir, want); err != nil {

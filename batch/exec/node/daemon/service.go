@@ -84,7 +84,7 @@ func (s service) Launch(ctx context.Context, c node.Claimant, t node.TaskSpec) (
 	case errors.Is(err, exec.ErrNeverRan):
 		return attempt.Status{Condition: attempt.NeverRan, Reason: strings.TrimPrefix(err.Error(), exec.ErrNeverRan.Error()+": ")}, nil
 	case err != nil:
-		return attempt.Status{Condition: attempt.Failed, Reason: err.Error()}, nil
+		return attempt.Status{Condition: attempt.Failed, Reason: err.Error()}, nil //nolint:nilerr // the error is the answer
 	}
 	st := p.Status()
 	if st.Condition == 0 {

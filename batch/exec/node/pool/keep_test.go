@@ -33,7 +33,7 @@ func TestSilentNodeIsReportedAtOnceAndItsMembersAreLostAfterTheLease(t *testing.
 				}
 				after(13 * time.Second)
 				if _, over := ending(proc); over || a.running() != 1 {
-					t.Errorf("told as ended: %v, %d run", over, a.running())
+					t.Errorf("reported as ended: %v, %d run", over, a.running())
 				}
 				after(5 * time.Second) // lease and margin
 				exit, over := ending(proc)

@@ -139,7 +139,7 @@ func TestRealNodeThatIsKilledLosesItsMemberAndEndsTheOthers(t *testing.T) {
 	all[0].Stop(syscall.SIGKILL)
 	eventually(t, "the policy hears of it", func() bool { return n.is(false) })
 	if took := time.Since(begun); took > 2*time.Second {
-		t.Errorf("told after %v", took)
+		t.Errorf("reported after %v", took)
 	}
 	exit := proc.Wait()
 	if took := time.Since(begun); !exit.Lost || took < 2*time.Second {
@@ -147,7 +147,7 @@ func TestRealNodeThatIsKilledLosesItsMemberAndEndsTheOthers(t *testing.T) {
 	}
 	for _, pid := range pids(t, dir) {
 		if nodetest.Alive(pid) {
-			t.Errorf("process %d is there when its end is told", pid)
+			t.Errorf("process %d exists when its end is reported", pid)
 		}
 	}
 	all[0].Start()
