@@ -63,13 +63,13 @@ const (
 type benchSubmitCmd struct {
 	Args     []string      `arg:"" optional:"" name:"name=value" help:"Arguments of the service."`
 	Clients  int           `default:"32" help:"Clients that submit at the same time, each on its own connection."`
-	Duration time.Duration `default:"10s" help:"How long they submit."`
-	Rate     float64       `default:"0" help:"Submissions per second that all of them together try; 0 for as many as are answered."`
-	Service  string        `default:"noop" help:"What is submitted."`
-	Held     bool          `help:"Jobs that only wait: their earliest start is a day away."`
+	Duration time.Duration `default:"10s" help:"How long the clients submit."`
+	Rate     float64       `default:"0" help:"Submissions per second of all clients together; 0: each submits again as soon as it has an answer."`
+	Service  string        `default:"noop" help:"The service that is submitted."`
+	Held     bool          `help:"Submit jobs that only wait: their earliest start is a day away."`
 	Server   string        `placeholder:"URL" xor:"target" help:"The server to measure. Without this and --via-agent the command starts one, and removes it afterwards."`
 	Slurm    string        `placeholder:"FILE" xor:"target" help:"Compare with plain sbatch on the cluster of this slurm.conf: the command starts a server in front of it, and both submit --jobs in turns. 8 --clients are fair."`
-	Jobs     int           `default:"1000" help:"Of --slurm: submissions of each turn."`
+	Jobs     int           `default:"1000" help:"With --slurm: submissions of each turn."`
 	ViaAgent bool          `xor:"target" help:"Submit through an agent, which chooses a site for each job."`
 	Agent    []string      `placeholder:"URL" help:"Agents of --via-agent; repeatable. Default: DROVER_AGENTS, those of the file DROVER_CONFIG, or one on this host."`
 

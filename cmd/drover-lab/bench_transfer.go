@@ -43,9 +43,9 @@ services:
 type benchTransferCmd struct {
 	droverFlag
 
-	Size  string `default:"1GiB" placeholder:"SIZE" help:"Of the file."`
-	Turns int    `default:"3" help:"How often each of the two moves a file, a new one each time; the medians count."`
-	Dir   string `placeholder:"DIR" help:"Where the files lie, all of them on one file system; the directory for temporary files without this."`
+	Size  string `default:"1GiB" placeholder:"SIZE" help:"Size of the file."`
+	Turns int    `default:"3" help:"How often to measure, with a new file each time; the medians count."`
+	Dir   string `placeholder:"DIR" help:"Directory of the files, all on one file system. Default: that of temporary files."`
 }
 
 // The ranges of its flags.

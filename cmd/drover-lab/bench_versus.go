@@ -24,24 +24,24 @@ import (
 type benchVersusCmd struct {
 	droverFlag
 
-	Seed        uint64        `default:"1" help:"Of the first repetition's jobs; the next ones have the next seeds."`
-	Repetitions int           `default:"3" help:"How many times, with other jobs each time."`
-	Minutes     float64       `default:"9" help:"How long jobs are submitted. They run for 1 to 10 minutes."`
-	Load        float64       `default:"1.3" help:"Work that is submitted, over what the clusters can do in that time. They are empty when it begins."`
-	Local       float64       `default:"0.25" help:"The part of it that local users submit to their clusters."`
-	Processors  []int         `default:"16,24,40" help:"Of each cluster."`
+	Seed        uint64        `default:"1" help:"Seed of the first repetition's jobs; each next repetition has the next seed."`
+	Repetitions int           `default:"3" help:"Number of repetitions, each with other jobs."`
+	Minutes     float64       `default:"9" help:"Minutes in which jobs are submitted. They run for 1 to 10 minutes."`
+	Load        float64       `default:"1.3" help:"Submitted work, over what the clusters can do in that time. They are empty at the start."`
+	Local       float64       `default:"0.25" help:"The share of the work that local users submit to their clusters."`
+	Processors  []int         `default:"16,24,40" help:"Processors of each cluster."`
 	Node        int           `default:"1" help:"Processors of a node: Slurm's backfilling keeps whole nodes free for jobs that wait."`
 	Rule        string        `default:"will-run" enum:"will-run,multi-cluster" help:"Slurm's side: multi-cluster is sbatch --clusters, with a slurmdbd for all clusters of both sides; will-run asks every cluster the same without slurmdbd, and submits to the one that would start the job first."`
-	Period      time.Duration `default:"20s" help:"Between two rounds of reallocation; 0 for none."`
-	Threshold   time.Duration `default:"30s" help:"What a move has to gain."`
-	MostMoves   int           `default:"0" help:"Of a job; 0 for no bound."`
-	Algorithm   string        `default:"regular" help:"Of reallocation."`
-	Heuristic   string        `default:"mct" help:"Of reallocation."`
-	Model       string        `default:"easy" help:"The policy that Drover takes Slurm's to be: ${whole_policies}."`
-	Limit       time.Duration `default:"25m" help:"How long a repetition may take."`
-	InTurn      bool          `help:"One side after the other in place of both at the same time."`
+	Period      time.Duration `default:"20s" help:"Time between two rounds of reallocation; 0: no rounds."`
+	Threshold   time.Duration `default:"30s" help:"The least gain of a move."`
+	MostMoves   int           `default:"0" help:"The most moves of a job; 0: no limit."`
+	Algorithm   string        `default:"regular" help:"Algorithm of reallocation."`
+	Heuristic   string        `default:"mct" help:"Heuristic of reallocation."`
+	Model       string        `default:"easy" help:"The policy by which Drover models Slurm: ${whole_policies}."`
+	Limit       time.Duration `default:"25m" help:"The longest time of a repetition."`
+	InTurn      bool          `help:"Run one side after the other instead of both at the same time."`
 	Quick       bool          `help:"Jobs of 1 to 5 seconds on small clusters, to see that it works; the figures mean nothing."`
-	Out         string        `placeholder:"DIR" type:"path" help:"Keep what became of every job as DIR/jobs.csv."`
+	Out         string        `placeholder:"DIR" type:"path" help:"Append every job to DIR/jobs.csv."`
 }
 
 // The ranges of the flags.

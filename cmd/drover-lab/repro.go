@@ -21,11 +21,11 @@ import (
 
 // reproCmd is drover-lab repro.
 type reproCmd struct {
-	Reallocation reproReallocationCmd `cmd:"" help:"The paper on reallocation: its figures, its claims beside what we measured, and what it left open."`
+	Reallocation reproReallocationCmd `cmd:"" help:"The paper on reallocation: its figures and claims beside ours, and its open questions."`
 	DynP         reproDynPCmd         `cmd:"" name:"dynp" help:"The paper on self-tuning dynP: its tables beside ours, and what a self-tuning step costs."`
-	Overbooking  reproOverbookingCmd  `cmd:"" help:"What the paper on overbooking left open: what it is worth on real logs, by what is sold and what is broken."`
+	Overbooking  reproOverbookingCmd  `cmd:"" help:"The paper on overbooking: what overbooking is worth on real logs."`
 	DFRS         reproDFRSCmd         `cmd:"" name:"dfrs" help:"The paper on dynamic fractional resource scheduling: its tables beside ours."`
-	Convergent   reproConvergentCmd   `cmd:"" help:"The paper on convergent scheduling: deadlines and licenses on a farm of unlike machines."`
+	Convergent   reproConvergentCmd   `cmd:"" help:"The paper on convergent scheduling: deadlines and licenses on a farm of different machines."`
 	Growth       reproGrowthCmd       `cmd:"" help:"Draw how one column of a CSV file grows with another, over logarithmic axes."`
 }
 

@@ -15,14 +15,14 @@ import (
 // reproConvergentCmd is drover-lab repro convergent.
 type reproConvergentCmd struct {
 	Sets       []string `default:"loads,knapsack,growth,deadline,bandwidth" placeholder:"SET" help:"What to run: loads (figures 3 to 7), knapsack (table 1), growth (figure 8), deadline (what its ranges could mean), bandwidth (moving input takes time). Default: all."`
-	Algorithms []string `placeholder:"NAME" help:"Run these: CS_ip, CS_inp, CS_nip, CS_ninp, BF-easy, BF-rm, BF-unrm, EDF. Settings of the policy may stand behind a name: 'CS_ip deadlineK=2'. Default: all of these, and some with 'preset=deadlines'."`
+	Algorithms []string `placeholder:"NAME" help:"Run these: CS_ip, CS_inp, CS_nip, CS_ninp, BF-easy, BF-rm, BF-unrm, EDF. Settings of the policy can follow a name: 'CS_ip deadlineK=2'. Default: all of these, and some with 'preset=deadlines'."`
 	Arrivals   []int    `placeholder:"N" help:"Mean units between submissions, of the set loads. Default: 4,6,8,10,12,16,20."`
 	Seeds      int      `default:"20" placeholder:"N" help:"How often each run is repeated, with other machines and jobs. Sets that the paper does not have: at most 3."`
-	Quick      bool     `help:"Of small farms, and twice each: to see that all works."`
-	Results    string   `placeholder:"DIR" help:"Keep rows there; what is there is not run again. Default: --out."`
+	Quick      bool     `help:"Run small farms, twice each, to see that it works."`
+	Results    string   `placeholder:"DIR" help:"Folder of the rows; finished runs are not run again. Default: --out."`
 	Out        string   `default:"repro-convergent" placeholder:"DIR" help:"Write the report there: tables, figures, report.md, report.json."`
-	Doc        string   `placeholder:"FILE" help:"Put the report into this page, too, between its two marks."`
-	Partial    bool     `help:"Run nothing: report of the rows that there are."`
+	Doc        string   `placeholder:"FILE" help:"Also write the report into this page, between its two marks."`
+	Partial    bool     `help:"Run nothing: report the rows there are."`
 	Jobs       *int     `placeholder:"N" help:"Runs at a time. Default: one for each core."`
 }
 

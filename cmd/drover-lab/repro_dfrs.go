@@ -22,16 +22,16 @@ import (
 type reproDFRSCmd struct {
 	Sets       []string        `default:"hpc2n,unscaled,scaled,hpc2n-whole" placeholder:"SET" help:"Workloads: hpc2n (182 weeks of the log), unscaled (100 by the model), scaled (900, loads 0.1 to 0.9), hpc2n-whole (the log in one piece, for table 4). Default: all."`
 	Tables     []string        `default:"2,3,4,5,figures" placeholder:"T" help:"What to run for: 2, 3, 4, 5, figures. Default: all."`
-	Algorithms []string        `placeholder:"NAME" help:"Run these instead: FCFS, EASY, or names as the paper has them, GreedyPM*/per/opt=min/minvt=600. Settings of the policy may stand behind a name: 'NAME decay=1h'."`
+	Algorithms []string        `placeholder:"NAME" help:"Run these instead: FCFS, EASY, or names as the paper has them, GreedyPM*/per/opt=min/minvt=600. Settings of the policy can follow a name: 'NAME decay=1h'."`
 	Periods    []time.Duration `default:"600s" placeholder:"D" help:"Periods of --algorithms. Default: 600s, the paper's."`
-	Penalty    time.Duration   `default:"300s" placeholder:"D" help:"For how long a job that is resumed or moved does nothing."`
-	Beyond     bool            `help:"The recommended algorithm with what the paper does not have, too."`
+	Penalty    time.Duration   `default:"300s" placeholder:"D" help:"How long a resumed or moved job makes no progress."`
+	Beyond     bool            `help:"Also run the recommended algorithm with settings beyond the paper."`
 	Quick      bool            `help:"A few workloads of each set."`
-	Results    string          `placeholder:"DIR" help:"Keep rows there; what is there is not run again. Default: --out."`
+	Results    string          `placeholder:"DIR" help:"Folder of the rows; finished runs are not run again. Default: --out."`
 	Out        string          `default:"repro-dfrs" placeholder:"DIR" help:"Write the report there: tables, figures, report.md, report.json."`
-	Doc        string          `placeholder:"FILE" help:"Put the report into this page, too, between its two marks."`
+	Doc        string          `placeholder:"FILE" help:"Also write the report into this page, between its two marks."`
 	Jobs       *int            `placeholder:"N" help:"Runs at a time. Default: one for each core."`
-	States     string          `hidden:"" placeholder:"FILE" help:"Run nothing but write states that MCB8 meets on unscaled workloads there, for its benchmark."`
+	States     string          `hidden:"" placeholder:"FILE" help:"Only write the states that MCB8 meets on unscaled workloads, for its benchmark."`
 }
 
 // Run runs what is not done yet, and reports.

@@ -22,7 +22,7 @@ import (
 // reproDynPCmd is drover-lab repro dynp.
 type reproDynPCmd struct {
 	Out   string `default:"repro-dynp" placeholder:"DIR" help:"Write the report there: tables, pictures, report.md, report.json, timing.json."`
-	Doc   string `placeholder:"FILE" help:"Put the report into this page, too, between its two marks."`
+	Doc   string `placeholder:"FILE" help:"Also write the report into this page, between its two marks."`
 	Quick bool   `help:"Leave out most tolerances."`
 	Jobs  *int   `placeholder:"N" help:"Runs at a time. Default: one for each core."`
 }

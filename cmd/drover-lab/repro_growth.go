@@ -14,14 +14,14 @@ import (
 // reproGrowthCmd is drover-lab repro growth.
 type reproGrowthCmd struct {
 	Rows   string            `arg:"" placeholder:"FILE" help:"A CSV file with a head line."`
-	X      string            `default:"jobs" placeholder:"COLUMN" help:"What goes right."`
-	Y      string            `default:"seconds" placeholder:"COLUMN" help:"What goes up."`
-	By     []string          `placeholder:"COLUMN" help:"A line for each combination of the values of these."`
+	X      string            `default:"jobs" placeholder:"COLUMN" help:"The column of the horizontal axis."`
+	Y      string            `default:"seconds" placeholder:"COLUMN" help:"The column of the vertical axis."`
+	By     []string          `placeholder:"COLUMN" help:"Draw a line for each combination of values of these columns."`
 	Where  map[string]string `placeholder:"COLUMN=VALUE" help:"Only rows with these values; repeatable."`
 	Title  string            `default:"Growth" placeholder:"TEXT" help:"Heading of the chart."`
-	Note   string            `placeholder:"TEXT" help:"Below the heading."`
-	XTitle string            `name:"x-title" placeholder:"TEXT" help:"Of the axis, with its unit. Default: the column's name."`
-	YTitle string            `name:"y-title" placeholder:"TEXT" help:"Likewise."`
+	Note   string            `placeholder:"TEXT" help:"Text below the heading."`
+	XTitle string            `name:"x-title" placeholder:"TEXT" help:"Title of the horizontal axis, with its unit. Default: the column's name."`
+	YTitle string            `name:"y-title" placeholder:"TEXT" help:"Title of the vertical axis."`
 	Out    string            `short:"o" default:"growth" placeholder:"PATH" help:"Write PATH.svg and PATH.png."`
 }
 

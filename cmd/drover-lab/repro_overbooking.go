@@ -14,7 +14,7 @@ import (
 // reproOverbookingCmd is drover-lab repro overbooking.
 type reproOverbookingCmd struct {
 	Out   string   `default:"repro-overbooking" placeholder:"DIR" help:"Write the report there: tables, pictures, rows.csv, report.md, report.json."`
-	Doc   string   `placeholder:"FILE" help:"Put the report into this page, too, between its two marks."`
+	Doc   string   `placeholder:"FILE" help:"Also write the report into this page, between its two marks."`
 	Quick bool     `help:"The first 4000 jobs of each log, one seed, one slack, and few maxPoF."`
 	Seeds []uint64 `placeholder:"S" help:"Seeds that windows are drawn from. Default: 1,2."`
 	Jobs  *int     `placeholder:"N" help:"Runs at a time. Default: one for each core."`

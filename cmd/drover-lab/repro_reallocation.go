@@ -20,12 +20,12 @@ import (
 
 // reproReallocationCmd is drover-lab repro reallocation.
 type reproReallocationCmd struct {
-	Results   string `placeholder:"DIR" help:"Results of the campaign paper; what lacks there is run. Default: campaign-paper."`
-	Questions string `placeholder:"DIR" help:"Results of the campaigns about what the paper left open, one folder each; what lacks there is run. Or those of the campaign full, as they are. Without it such questions stay open."`
+	Results   string `placeholder:"DIR" help:"Results of the campaign paper; missing experiments are run. Default: campaign-paper."`
+	Questions string `placeholder:"DIR" help:"Results of the campaigns about open questions, one folder each; missing experiments are run. Or the results of the campaign full, as they are. Default: leave the questions open."`
 	Out       string `default:"repro-reallocation" placeholder:"DIR" help:"Write the report there: figures, tables, report.md, report.json."`
-	Doc       string `placeholder:"FILE" help:"Put the report into this page, too, between its two marks."`
-	Quick     bool   `help:"Of a small part of each campaign."`
-	Partial   bool   `help:"Run nothing, and report of what there is; each figure says what lacks."`
+	Doc       string `placeholder:"FILE" help:"Also write the report into this page, between its two marks."`
+	Quick     bool   `help:"Run a small part of each campaign."`
+	Partial   bool   `help:"Run nothing: report the rows there are; each figure says how many are missing."`
 	Jobs      *int   `placeholder:"N" help:"Experiments at a time. Default: one for each core."`
 }
 

@@ -21,8 +21,8 @@ type roundsCmd struct {
 	Window    []string      `default:"20,all" placeholder:"N" help:"How many of the oldest jobs a heuristic compares, or all."`
 	Unlike    bool          `help:"Rounds do not know which jobs are alike."`
 	Seed      uint64        `default:"1" placeholder:"S" help:"The same seed makes the same sites and jobs."`
-	Limit     time.Duration `default:"30s" placeholder:"D" help:"Break off a round that takes more processor time, and leave out those with more jobs."`
-	Out       string        `short:"o" placeholder:"FILE" help:"Write there. Default: stdout."`
+	Limit     time.Duration `default:"30s" placeholder:"D" help:"Stop a round that takes more processor time, and leave out rounds with more jobs."`
+	Out       string        `short:"o" placeholder:"FILE" help:"Write the rows to this file. Default: stdout."`
 }
 
 // Run measures a round of each combination.
@@ -74,7 +74,7 @@ func (c *roundsCmd) measure(a *app, cases []growth.Case, out io.Writer) error {
 		}
 		if !ok {
 			tooLong[kind] = k.Jobs
-			if _, err := fmt.Fprintf(a.Stderr, "%s: broken off after %v\n", name, c.Limit); err != nil {
+			if _, err := fmt.Fprintf(a.Stderr, "%s: stopped after %v\n", name, c.Limit); err != nil {
 				return err
 			}
 			continue

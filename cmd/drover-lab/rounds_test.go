@@ -33,8 +33,8 @@ func TestRoundsReportsRoundsBeyondTheLimit(t *testing.T) {
 	code, stdout, stderr := runLab(t, "rounds", "--sites", "3", "--jobs", "50,60", "--algorithm", "regular",
 		"--heuristic", "minmin", "--limit", "1ns")
 	if code != cmdline.ExitOK || strings.Count(stdout, "\n") != 1 ||
-		!strings.Contains(stderr, "3 sites, 50 jobs, regular, minmin, window 20: broken off after 1ns\n3 sites, 50 jobs, "+
-			"regular, minmin: broken off") || strings.Contains(stderr, "60 jobs") {
+		!strings.Contains(stderr, "3 sites, 50 jobs, regular, minmin, window 20: stopped after 1ns\n3 sites, 50 jobs, "+
+			"regular, minmin: stopped") || strings.Contains(stderr, "60 jobs") {
 		t.Errorf("exit %d:\n%s%s", code, stdout, stderr)
 	}
 }
