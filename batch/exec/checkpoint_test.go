@@ -101,7 +101,7 @@ func TestACheckpointIsNotRequestedBeforeItsMinimumRuntime(t *testing.T) {
 		end  *Exit // while it ignores signals; nil: it continues
 		want batch.Outcome
 	}{
-		"received then":        {nil, batch.Outcome{End: batch.EndKilled, Signal: "SIGKILL", Reason: "it had to make place, and has written no checkpoint within 30s"}},
+		"received then":    {nil, batch.Outcome{End: batch.EndKilled, Signal: "SIGKILL", Reason: "it had to make place, and has written no checkpoint within 30s"}},
 		"for a cause":      {&Exit{Code: 3, Reason: "why"}, batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3, why"}},
 		"by a signal":      {&Exit{Signal: syscall.SIGKILL, Reason: "why"}, batch.Outcome{End: batch.EndFailed, Signal: "SIGKILL", Reason: "signal SIGKILL, why"}},
 		"failed by itself": {&Exit{Code: 3}, batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3"}},

@@ -127,7 +127,7 @@ func TestJobCanEndDuringAMove(t *testing.T) {
 		checkpoint bool
 		do         func(t *testing.T, s *System, p *sharer)
 		end        batch.End
-		received       string
+		received   string
 	}{
 		"done":      {true, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{} }, batch.EndDone, "finish a"},
 		"failed":    {true, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{Code: 1} }, batch.EndKilled, "finish a broken"},

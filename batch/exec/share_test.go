@@ -22,9 +22,9 @@ type sharers struct {
 
 type sharer struct {
 	*fake
-	fails error
-	received  sync.Mutex
-	all   [][]batch.NodeAllocation
+	fails    error
+	received sync.Mutex
+	all      [][]batch.NodeAllocation
 }
 
 func newSharers() sharers { return sharers{newFakes(), make(chan *sharer, 1024), nil} }
