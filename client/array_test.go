@@ -12,9 +12,9 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"pgregory.net/rapid"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestElementsAreSentLittleEndian(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/seed-9b8f70bb/drover/client/rpc"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
-
-	"github.com/google/uuid"
 )
 
 // DataMode is how long data stays at a site.

@@ -12,16 +12,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/clienttest"
-
-	"github.com/seed-9b8f70bb/drover/client/rpc"
-
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+	"github.com/seed-9b8f70bb/drover/client/rpc"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Handles of the tests.

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/seed-9b8f70bb/drover/client/rpc"
-
 	"github.com/google/uuid"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 

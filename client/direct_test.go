@@ -7,14 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/clienttest"
-
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"connectrpc.com/connect"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
 	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestADirectClientNeedsNoAgent(t *testing.T) {

@@ -8,10 +8,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Solve a linear system wherever it is solved first, and fetch the solution.

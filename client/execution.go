@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client/rpc"
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // mostReruns bounds the attempts that replace a lost one.

@@ -13,14 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/clienttest"
-
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestWaitFollowsAMove(t *testing.T) {

@@ -7,13 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/clienttest"
-
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"connectrpc.com/connect"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // booker is a server that answers the nth booking.

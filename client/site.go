@@ -6,9 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Site is one cluster and the server in front of it.

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Stored sets an argument to data that stays at a site, as PutData, FindData or Job.Kept

@@ -8,19 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/clienttest"
-
-	"google.golang.org/protobuf/testing/protocmp"
-
-	"github.com/seed-9b8f70bb/drover/client/rpc"
-	"github.com/seed-9b8f70bb/drover/client/submission"
-
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestDataIsCopiedToTheServerBeforeTheSubmission(t *testing.T) {

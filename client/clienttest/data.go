@@ -11,14 +11,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
-
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // Depots is a grid of fakes whose sites keep data.

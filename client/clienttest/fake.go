@@ -16,14 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
-
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // ID is that of a job.

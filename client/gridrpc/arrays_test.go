@@ -9,13 +9,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/client"
-
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/client/npy"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestArraysThroughALiveGrid(t *testing.T) {

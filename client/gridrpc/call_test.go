@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
-
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 

@@ -7,10 +7,8 @@ import (
 	"io/fs"
 
 	"github.com/seed-9b8f70bb/drover/client"
-
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Code is an error code of the GridRPC standard (GFD-R.52), in its order. It is an error

@@ -11,10 +11,8 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/client"
-
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestCodesHaveTheNumbersAndNamesOfTheStandard(t *testing.T) {

@@ -9,10 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client"
-
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-9b8f70bb/drover/client"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 

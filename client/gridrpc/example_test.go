@@ -8,9 +8,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/gridrpc"
-
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/client/gridrpc"
 )
 
 // Call a function of the grid as the GridRPC standard has it.

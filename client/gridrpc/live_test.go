@@ -1,24 +1,22 @@
 package gridrpc
 
 import (
-	"net/http"
-
-	"go.uber.org/goleak"
-
-	"github.com/seed-9b8f70bb/drover/batch/exec/process"
-	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/client/clienttest"
-
 	"context"
 	"flag"
+	"net/http"
 	"os"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/seed-9b8f70bb/drover/agent"
+	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
 	"github.com/seed-9b8f70bb/drover/server"
 )
 

@@ -14,11 +14,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/client/clienttest"
-
 	"connectrpc.com/connect"
 
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
 	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )

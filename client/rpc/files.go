@@ -58,7 +58,7 @@ func (c *Conn) Put(ctx context.Context, server string, u Upload, content io.Read
 	res, err := c.caller.Files().Do(req)
 	if failed := body.failed(); failed != nil {
 		if err == nil {
-			res.Body.Close()
+			_ = res.Body.Close()
 		}
 		return fmt.Errorf("read %s: %w", u.Name, failed)
 	}
