@@ -79,8 +79,10 @@ func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := Cluster{Policy: p, Overrun: s.Overrun, PassEachEvent: s.PassEachEvent, Penalty: s.Penalty,
-		Shared: choosesNodes(s.Policy)}
+	c := Cluster{
+		Policy: p, Overrun: s.Overrun, PassEachEvent: s.PassEachEvent, Penalty: s.Penalty,
+		Shared: choosesNodes(s.Policy),
+	}
 	if s.Progress != nil {
 		c.Progress = func(done int) { s.Progress(done, len(w.Jobs)) }
 	}
@@ -95,8 +97,10 @@ func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 	return &Result{
 		Summary: Summary{
 			Schema: SummarySchema, Figures: figures, SelfTuning: tuning,
-			Sites: []SiteSummary{{Name: "site", Policy: s.Policy, Processors: procs, Speed: "1", Figures: figures,
-				SelfTuning: tuning}},
+			Sites: []SiteSummary{{
+				Name: "site", Policy: s.Policy, Processors: procs, Speed: "1", Figures: figures,
+				SelfTuning: tuning,
+			}},
 		},
 		Workload: w, Outcomes: outcomes,
 	}, nil

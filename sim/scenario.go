@@ -142,7 +142,9 @@ func (s *Scenario) Validate() []error {
 		key   string
 		given bool
 	}{
-		{"reallocation", s.Reallocation != nil}, {"moldable", s.Moldable != nil}, {"local", s.Local != nil},
+		{"reallocation", s.Reallocation != nil},
+		{"moldable", s.Moldable != nil},
+		{"local", s.Local != nil},
 		{"network", s.Network != nil},
 	} {
 		if c.given && s.Mapping == MappingNone {

@@ -81,8 +81,10 @@ func checkFarm(p batch.Platform) (func(*batch.Job) error, error) {
 				Asked: fmt.Sprintf("%d of license %s", need.Asked, name), Accepted: need.Accepted,
 			}
 		case need.Need == "cpus":
-			return &NeedError{Field: NeedWidth, Asked: fmt.Sprintf("width %d", need.Asked),
-				Accepted: need.Accepted + ", the processors of the largest node"}
+			return &NeedError{
+				Field: NeedWidth, Asked: fmt.Sprintf("width %d", need.Asked),
+				Accepted: need.Accepted + ", the processors of the largest node",
+			}
 		}
 		return &NeedError{Field: NeedNode, Asked: need.Need, Accepted: "less, " + need.Accepted}
 	}, nil

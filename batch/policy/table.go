@@ -19,16 +19,24 @@ import (
 // table holds the policies, sorted by name.
 var table = []Entry{
 	{Name: "cbf", Summary: "conservative backfilling", New: cbf.New, Reserves: true},
-	{Name: "convergent", Summary: "deadlines and licenses on a farm of unlike machines", New: convergent.New,
-		Machines: true, Check: checkFarm},
-	{Name: "dfrs", Summary: "jobs share processors by fractions", New: dfrs.New, Shares: true, Check: checkShared,
-		Report: reportShares},
-	{Name: "dynp", Summary: "chooses among orders of the queue by itself", New: dynp.New, Reserves: true,
-		Report: reportTuning},
+	{
+		Name: "convergent", Summary: "deadlines and licenses on a farm of unlike machines", New: convergent.New,
+		Machines: true, Check: checkFarm,
+	},
+	{
+		Name: "dfrs", Summary: "jobs share processors by fractions", New: dfrs.New, Shares: true, Check: checkShared,
+		Report: reportShares,
+	},
+	{
+		Name: "dynp", Summary: "chooses among orders of the queue by itself", New: dynp.New, Reserves: true,
+		Report: reportTuning,
+	},
 	{Name: "easy", Summary: "EASY backfilling", New: easy.New, Queue: true, Reserves: true},
 	{Name: "fcfs", Summary: "first come, first served, without backfilling", New: fcfs.New, Queue: true, Reserves: true},
-	{Name: "overbook", Summary: "conservative backfilling that books jobs for less than their walltimes",
-		New: overbook.New, Reserves: true, Report: reportOverbooking},
+	{
+		Name: "overbook", Summary: "conservative backfilling that books jobs for less than their walltimes",
+		New: overbook.New, Reserves: true, Report: reportOverbooking,
+	},
 }
 
 // Entry is one policy of the table.

@@ -254,7 +254,8 @@ type simulated struct {
 }
 
 func (s *simulated) run(ctx context.Context, e *Experiment, reference *sim.Result) (*sim.Result, sim.Comparison,
-	error) {
+	error,
+) {
 	v := sim.Variant{Seed: e.Seed, Homogeneous: e.Homogeneous, Tuning: e.Tuning.String()}
 	if !e.Dedicated {
 		if v.Local = s.local; v.Local.IsZero() {

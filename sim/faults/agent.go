@@ -110,8 +110,10 @@ func (a *agent) move() {
 	if b.at == nil || final(b.state) {
 		return
 	}
-	o := site.Order{Job: f.id, To: a.some().name, Seen: b.epoch, MinGain: site.AnyPrice, Reason: "order",
-		Agent: fmt.Sprint(a.node)}
+	o := site.Order{
+		Job: f.id, To: a.some().name, Seen: b.epoch, MinGain: site.AnyPrice, Reason: "order",
+		Agent: fmt.Sprint(a.node),
+	}
 	if w.chance(100) {
 		o.MinGain = w.between(-10*batch.Second, 10*batch.Second)
 	}

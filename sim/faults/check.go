@@ -253,8 +253,6 @@ func (w *world) siteOf(name string) *server {
 	panic(violation(fmt.Sprintf("a message to %q", name)))
 }
 
-func (w *world) page(s *server, id batch.JobID) *page { return s.disk.page(w.byID[id]) }
-
 // rules of what a record says.
 
 // owns says whether a record makes its site the job's authority.

@@ -62,8 +62,10 @@ func (w *world) ask(from int, s *server, f *fact, do func(now batch.Time) answer
 // begin makes the request.
 func (c *client) begin() {
 	w := c.w
-	r := &site.Request{Service: "work", Owner: "ada", Idempotent: w.chance(w.sc.idempotent),
-		Retries: int32(len(w.facts) % 3)}
+	r := &site.Request{
+		Service: "work", Owner: "ada", Idempotent: w.chance(w.sc.idempotent),
+		Retries: int32(len(w.facts) % 3),
+	}
 	if w.chance(w.sc.local) {
 		r.Origin = batch.Local
 	}

@@ -42,8 +42,10 @@ type server struct {
 }
 
 func newServer(w *world, i int) *server {
-	s := &server{w: w, node: i, name: fmt.Sprintf("s%d", i), procs: w.sc.procs[i], policy: w.sc.policies[i],
-		self: w.sc.selves[i]}
+	s := &server{
+		w: w, node: i, name: fmt.Sprintf("s%d", i), procs: w.sc.procs[i], policy: w.sc.policies[i],
+		self: w.sc.selves[i],
+	}
 	s.skew = w.between(0, 10*batch.Minute)
 	s.config = site.Config{
 		Name: s.name, Platform: batch.Processors(s.procs), Tuning: w.sc.tuning, Attempts: w.sc.attempts,

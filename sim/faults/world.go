@@ -44,8 +44,10 @@ const (
 )
 
 func newWorld(seed uint64, plant Plant, t *trace) *world {
-	w := &world{plant: plant, rng: rand.New(rand.NewPCG(seed, 0x64726f766572)), trace: t,
-		byID: make(map[batch.JobID]*fact)}
+	w := &world{
+		plant: plant, rng: rand.New(rand.NewPCG(seed, 0x64726f766572)), trace: t,
+		byID: make(map[batch.JobID]*fact),
+	}
 	w.sc = draw(w.rng)
 	for i := range w.sc.sites {
 		w.sites = append(w.sites, newServer(w, i))

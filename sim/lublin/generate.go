@@ -137,8 +137,10 @@ func (g *generator) factor() (float64, error) {
 	if latest <= swf.MaxSeconds {
 		return factor, nil
 	}
-	e := &FieldError{Field: "jobs", Value: strconv.Itoa(g.cfg.Jobs),
-		Accepted: fmt.Sprintf("fewer: the last one would come after %d s, the most a workload can have", swf.MaxSeconds)}
+	e := &FieldError{
+		Field: "jobs", Value: strconv.Itoa(g.cfg.Jobs),
+		Accepted: fmt.Sprintf("fewer: the last one would come after %d s, the most a workload can have", swf.MaxSeconds),
+	}
 	if g.cfg.scaled() {
 		e.Accepted += "; or a higher load than " + decimal(g.cfg.Load)
 	}

@@ -15,8 +15,10 @@ import (
 var files embed.FS
 
 // order is that of the paper's figures; the made ones come last.
-var order = []string{"pwa", "m1", "m2", "m3", "m4", "m5", "m6", "pwa640", "g5k1", "g5k2", "g5k3", "g5k4", "g5k5",
-	"g5k6"}
+var order = []string{
+	"pwa", "m1", "m2", "m3", "m4", "m5", "m6", "pwa640", "g5k1", "g5k2", "g5k3", "g5k4", "g5k5",
+	"g5k6",
+}
 
 // Names returns the names of all scenarios.
 func Names() []string { return append([]string(nil), order...) }
