@@ -102,7 +102,7 @@ type slurmBench struct {
 	conf    string
 	clients int
 	jobs    int
-	ended   []*daemon // whose directories are still there
+	ended   []*daemon // their directories still exist
 }
 
 // command is one of Slurm's.

@@ -14,13 +14,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/client/submission"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 type benchCmd struct {

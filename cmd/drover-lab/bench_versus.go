@@ -10,11 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/bench"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/slurmd"
-	"go.yaml.in/yaml/v3"
 )
 
 // benchVersusCmd has the same jobs run on two sets of equal clusters, which it starts.

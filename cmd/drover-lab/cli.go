@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/alecthomas/kong"
 
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // cli is the command line.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent/farm"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs/fractional"
@@ -44,7 +45,7 @@ type reproReport interface {
 	Write(dir string) ([]string, error)
 }
 
-// experiment is a set of runs whose rows are kept in a folder.
+// experiment is a set of cases with a folder for their rows.
 type experiment[C any] struct {
 	folder  string // its path
 	begunBy string // the version of drover that wrote its first rows

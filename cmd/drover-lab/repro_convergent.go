@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent"
-
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent/farm"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )

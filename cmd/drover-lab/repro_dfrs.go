@@ -8,11 +8,11 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs"
-
 	"github.com/jedib0t/go-pretty/v6/table"
+
 	"github.com/seed-9b8f70bb/drover/batch"
 	policy "github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs/fractional"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim/swf"

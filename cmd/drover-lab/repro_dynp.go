@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dynp"
-
 	"github.com/seed-9b8f70bb/drover/batch"
 	policy "github.com/seed-9b8f70bb/drover/batch/policy/dynp"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dynp"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/parallel"
 	"github.com/seed-9b8f70bb/drover/sim"

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dynp"
-
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 

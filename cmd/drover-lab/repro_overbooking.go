@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/overbooking"
-
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/overbooking/sla"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/parallel"

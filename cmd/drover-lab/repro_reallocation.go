@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/reallocation"
-
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/reallocation"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim/campaign"
 )

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/reallocation"
-
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim/campaign"
 )

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/rows"
 )
 
