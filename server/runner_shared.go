@@ -209,7 +209,7 @@ func (k *sharedRunner) task(key batch.Key, j *site.Job, places []batch.NodeAlloc
 	return &task{process, k, key}
 }
 
-// Wait implements exec.Process.
+// Wait implements exec.Launched.
 func (t *task) Wait() exec.Exit {
 	exit := t.sharedProcess.Wait()
 	t.of.gauge.leave(t.key)
@@ -217,7 +217,7 @@ func (t *task) Wait() exec.Exit {
 	return exit
 }
 
-// Signal implements exec.Process.
+// Signal implements exec.Launched.
 func (t *task) Signal(sig syscall.Signal) error {
 	switch sig {
 	case syscall.SIGSTOP:

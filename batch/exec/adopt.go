@@ -78,12 +78,12 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	if err := s.check(&batch.Command{Kind: batch.CmdSubmit, Key: it.Key, Job: it.Job}); err != nil {
 		return err
 	}
-	for i, place := range it.Allocation {
-		if place.Node < 0 || int(place.Node) >= len(s.names) {
-			return fmt.Errorf("allocation[%d]: node %d, the platform has %d nodes", i, place.Node, len(s.names))
+	for i, part := range it.Allocation {
+		if part.Node < 0 || int(part.Node) >= len(s.names) {
+			return fmt.Errorf("allocation[%d]: node %d, the platform has %d nodes", i, part.Node, len(s.names))
 		}
 		if !s.alloc.Take(it.Allocation[i : i+1]) {
-			return fmt.Errorf("allocation[%d]: node %s does not have %d free processors", i, s.names[place.Node], place.Processors)
+			return fmt.Errorf("allocation[%d]: node %s does not have %d free processors", i, s.names[part.Node], part.Processors)
 		}
 	}
 	// The clock may have been set back since the start.

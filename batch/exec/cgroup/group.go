@@ -267,7 +267,7 @@ func (g *Group) use() (Use, error) {
 			return u, err
 		}
 	} else if g.paced != nil {
-		u.Throttled, u.Periods = g.paced.told()
+		u.Throttled, u.Periods = g.paced.waits()
 	}
 	if t := g.host.by[Memory]; t != nil {
 		return u, g.memory(t, &u)

@@ -35,7 +35,7 @@ type paced struct {
 	index int // in the heap; -1 during its turn
 }
 
-func (p *paced) told() (time.Duration, int64) { return p.throttled, p.periods }
+func (p *paced) waits() (time.Duration, int64) { return p.throttled, p.periods }
 
 func newPacer() *pacer {
 	return &pacer{start: time.Now(), wake: make(chan struct{}, 1), stop: make(chan struct{})}

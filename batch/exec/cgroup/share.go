@@ -216,8 +216,8 @@ func (c CPU) times(d time.Duration) time.Duration {
 	return time.Duration(int64(c) * (int64(d) >> 10) >> 10)
 }
 
-// A cycle holds a group to its share by saying when it runs: a core, which is
-// told the time and the processor time used, and looks at neither itself.
+// cycle enforces a share by deciding when the group runs. It does no I/O: the caller
+// passes the time and the processor time used.
 //
 //	credit  ╲   ╱╲   ╱╲        rises with the share, falls with the use
 //	─────────╲─╱──╲─╱──╲───    above 0 the group runs, below it is stopped

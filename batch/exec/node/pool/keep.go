@@ -150,10 +150,10 @@ func (e *peer) tell() {
 		return
 	}
 	e.mu.Lock()
-	up, told := e.isUp(), e.reported
+	up, reported := e.isUp(), e.reported
 	known := e.asked
 	e.mu.Unlock()
-	if !known || up == told {
+	if !known || up == reported {
 		return
 	}
 	for _, n := range e.indices {
