@@ -189,7 +189,7 @@ func TestAnOperatorSettlesWhatALostSiteLeft(t *testing.T) {
 					t.Fatal(err)
 				}
 				at.until(id, done)
-				if got, err := (&testSite{client: at.client}).download(within(t), id, "out", 0); err != nil || string(got) != string(payload) {
+				if got, err := (&testSite{client: at.client, base: "http://" + at.address()}).download(within(t), id, "out", 0); err != nil || string(got) != string(payload) {
 					t.Errorf("output of %d bytes, %v", len(got), err)
 				}
 			}

@@ -51,7 +51,7 @@ func float64s(values ...float64) []byte {
 // array uploads a block.
 func (s *testSite) array(t testing.TB, data []byte, e droverv1.ElementType, dims ...int64) *droverv1.Value {
 	t.Helper()
-	f, err := s.upload(within(t), data, nil)
+	f, err := s.upload(within(t), data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ const (
 // stacked are arguments of the service.
 func (s *testSite) stacked(t testing.TB) arguments {
 	t.Helper()
-	f, err := s.upload(within(t), []byte("begun\n"), nil)
+	f, err := s.upload(within(t), []byte("begun\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
-	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
 )
@@ -196,19 +194,6 @@ func (s *Server) RemoveData(id string) (*depot.Data, error) {
 		return nil, err
 	}
 	return &was, nil
-}
-
-// DownloadData sends the content of data, from offset on.
-func (s *Server) DownloadData(ctx context.Context, id string, offset int64, send func(files.Piece) error) error {
-	if offset < 0 {
-		return badOffset(offset)
-	}
-	f, d, err := s.OpenData(id)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return s.sendFile(ctx, f, offset, d.Size, send)
 }
 
 // OpenData opens the content of data.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/daemon"
@@ -30,6 +32,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // mode makes the test binary one of the services: "drover" in a command is the
@@ -174,6 +177,7 @@ func service(as string, args []string) int {
 type testSite struct {
 	*Server
 	client droverv1connect.ServerServiceClient
+	base   string       // URL
 	stop   func() error // ends Run, and returns what it returned
 }
 
@@ -210,7 +214,7 @@ func start(t testing.TB, cfg Config) *testSite {
 	protocols.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{Protocols: &protocols}
 	stopped := false
-	out := &testSite{Server: s, client: droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, s.URL())}
+	out := &testSite{Server: s, base: s.URL(), client: droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, s.URL())}
 	out.stop = func() error {
 		stopped = true
 		transport.CloseIdleConnections() // the server gives them a second when it stops
@@ -287,49 +291,53 @@ func (s *testSite) until(t testing.TB, id string, state droverv1.JobState) *drov
 	return nil
 }
 
-// upload sends content in pieces.
-func (s *testSite) upload(ctx context.Context, data []byte, want *droverv1.UploadRequest) (*droverv1.File, error) {
-	stream, err := s.client.Upload(ctx)
-	if err != nil {
-		return nil, err
+// upload sends content. The error is that of a call with the problem in the answer.
+func (s *testSite) upload(ctx context.Context, data []byte) (*droverv1.File, error) {
+	f := &droverv1.File{}
+	text, err := s.plain(ctx, http.MethodPut, "/v1/content/"+sum(data), bytes.NewReader(data), "")
+	if err == nil {
+		err = protojson.Unmarshal(text, f)
 	}
-	for piece := range bytesOf(data, 1000) {
-		if err := stream.Send(&droverv1.UploadRequest{Sha256: want.GetSha256(), SizeBytes: want.GetSizeBytes(), Data: piece}); err != nil {
-			break // the answer says why
-		}
-	}
-	res, err := stream.CloseAndReceive()
-	return res.GetFile(), err
+	return f, err
 }
 
-// bytesOf yields data in pieces, at least one.
-func bytesOf(data []byte, size int) func(func([]byte) bool) {
-	return func(yield func([]byte) bool) {
-		for {
-			n := min(size, len(data))
-			if !yield(data[:n]) || n == len(data) {
-				return
-			}
-			data = data[n:]
-		}
-	}
-}
-
-// download fetches an output.
+// download fetches an output from an offset on.
 func (s *testSite) download(ctx context.Context, id, argument string, offset int64) ([]byte, error) {
-	stream, err := s.client.Download(ctx, &droverv1.DownloadRequest{JobId: id, Argument: argument, Offset: offset})
+	return s.plain(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/outputs/"+url.PathEscape(argument), nil, rangeFrom(offset))
+}
+
+func rangeFrom(offset int64) string {
+	if offset == 0 {
+		return ""
+	}
+	return fmt.Sprintf("bytes=%d-", offset)
+}
+
+// plain makes a request of plain HTTP. A problem becomes the error of a call.
+func (s *testSite) plain(ctx context.Context, method, path string, body io.Reader, want string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, body)
 	if err != nil {
 		return nil, err
 	}
-	defer stream.Close()
-	var got bytes.Buffer
-	for stream.Receive() {
-		if at := stream.Msg().GetOffset(); at != offset+int64(got.Len()) {
-			return nil, fmt.Errorf("piece at %d after %d bytes", at, got.Len())
-		}
-		got.Write(stream.Msg().GetData())
+	if want != "" {
+		req.Header.Set("Range", want)
 	}
-	return got.Bytes(), stream.Err()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode/100 == 2 {
+		return text, err
+	}
+	detail := &droverv1.ErrorDetail{}
+	if err := protojson.Unmarshal(text, detail); err != nil {
+		return nil, fmt.Errorf("%s: %q", res.Status, text)
+	}
+	p := rpc.ProblemOf(detail)
+	return nil, rpc.WithDetail(p, p)
 }
 
 // log reads a stream of a job to its end.

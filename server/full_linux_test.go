@@ -324,8 +324,8 @@ func TestAJobWaitsForRoomForWhatItChanges(t *testing.T) {
 	busy := d.submit(newID(t), g.request("once", 4, true, 0)).GetId()
 	d.ready(busy)
 	content := bytes.Repeat([]byte("x"), diskSize/4)
-	s := &testSite{client: d.client}
-	f, err := s.upload(within(t), content, nil)
+	s := &testSite{client: d.client, base: "http://" + d.address()}
+	f, err := s.upload(within(t), content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,8 +398,8 @@ func TestAFileForWhichTheDiskHasNoRoomIsRefusedAndLeavesNothing(t *testing.T) {
 	if status, p := put(large); status != http.StatusInsufficientStorage || p.GetReason() != "disk-full" || !p.GetRetryable() {
 		t.Errorf("PUT: %d, %v", status, p)
 	}
-	s := &testSite{client: d.client}
-	_, err := s.upload(within(t), large, &droverv1.UploadRequest{Sha256: sum(large), SizeBytes: int64(len(large))})
+	s := &testSite{client: d.client, base: "http://" + d.address()}
+	_, err := s.upload(within(t), large)
 	if code, p := detail(t, err); code != connect.CodeResourceExhausted || p.GetReason() != "disk-full" {
 		t.Errorf("Upload: %v, %v", code, p)
 	}

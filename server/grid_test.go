@@ -158,8 +158,8 @@ func (g *grid) queue(content []byte) string {
 	g.t.Helper()
 	busy := g.source.submit(newID(g.t), g.ground.request("once", 4, true, 0))
 	g.source.ready(busy.GetId())
-	s := &testSite{client: g.source.client}
-	f, err := s.upload(within(g.t), content, nil)
+	s := &testSite{client: g.source.client, base: "http://" + g.source.address()}
+	f, err := s.upload(within(g.t), content)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func (g *grid) settled(id string, content []byte) (at *processSite, j *droverv1.
 	if j.GetState() != done || lines[id] != 1 {
 		g.t.Errorf("%d runs, %v at %s: %v", lines[id], j.GetState(), at.name, j)
 	}
-	s := &testSite{client: at.client}
+	s := &testSite{client: at.client, base: "http://" + at.address()}
 	if got, err := s.download(within(g.t), id, "out", 0); err != nil || string(got) != string(content) {
 		g.t.Errorf("output of %d bytes, want %d: %v", len(got), len(content), err)
 	}

@@ -48,7 +48,7 @@ func TestAJobGetsTheContentOfAHandleThoughTheDataGo(t *testing.T) {
 	}
 	s.put(t, "ten bytes!", persistentMode) // makes the other go
 	for _, fill := range []string{"a", "b"} {
-		if _, err := s.upload(within(t), []byte(strings.Repeat(fill, 100)), nil); err != nil {
+		if _, err := s.upload(within(t), []byte(strings.Repeat(fill, 100))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -157,7 +157,7 @@ func TestAUseThatEndedUnseenEndsWithTheNextServer(t *testing.T) {
 
 func TestWhatGoesInIsKeptBeforeTheJobIsAccepted(t *testing.T) {
 	s := start(t, configured(t, "limits: {file: 100B, content: 100B, data: 10B}"))
-	f, err := s.upload(within(t), []byte("content"), nil)
+	f, err := s.upload(within(t), []byte("content"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestWhatGoesInIsKeptBeforeTheJobIsAccepted(t *testing.T) {
 	}
 	refused := keeps(file(f), "from", newID(t), persistentMode)
 	refused.Width = 99
-	large, err := s.upload(within(t), []byte("eleven byte"), nil)
+	large, err := s.upload(within(t), []byte("eleven byte"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestWhatComesOutIsKeptBeforeAnybodyHearsOfIt(t *testing.T) {
 
 func TestAJobIsDoneThoughWhatItWroteCannotBeKept(t *testing.T) {
 	s := start(t, configured(t, "limits: {file: 100B, content: 100B, data: 10B}"))
-	f, err := s.upload(within(t), []byte("eleven byte"), nil)
+	f, err := s.upload(within(t), []byte("eleven byte"))
 	if err != nil {
 		t.Fatal(err)
 	}

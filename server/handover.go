@@ -182,7 +182,7 @@ func (s *Server) SendInput(ctx context.Context, name, argument string, offset in
 		return fmt.Errorf("input of job %s: %w", name, err)
 	}
 	defer f.Close()
-	return s.sendFile(ctx, f, offset, v.File().Size, send)
+	return s.sendFile(ctx, f, offset, send)
 }
 
 // Peer returns the URL of another site's server. Field is where the name comes
@@ -223,7 +223,7 @@ type outbox struct {
 	peers *rpc.Peers
 	busy  chan struct{} // as many as may be under way at once
 
-	mu     sync.Mutex
+	mu      sync.Mutex
 	pending map[messageKey]bool // under way or waiting
 }
 

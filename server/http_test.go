@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
 
 // answer is what plain HTTP is answered with.
@@ -231,54 +233,68 @@ func TestWhoAsksForAJobThatHasGoneIsSentAfterIt(t *testing.T) {
 	}
 }
 
-// A server is killed again and again while a client uploads. Each life goes on
-// where the last one was.
-func TestAnUploadGoesOnAfterItsServerWasKilled(t *testing.T) {
+func TestAnUploadContinuesAfterItsServerWasKilled(t *testing.T) {
 	p := newProcessSite(t, "lyon", "")
 	data := bytes.Repeat([]byte("0123456789abcdef"), 64<<10) // 1 MiB
-	said := &droverv1.UploadRequest{Sha256: sum(data), SizeBytes: int64(len(data))}
 	stat := func() *droverv1.StatContentResponse {
 		t.Helper()
-		have, err := p.client.StatContent(within(t), &droverv1.StatContentRequest{Sha256: said.GetSha256(), SizeBytes: said.GetSizeBytes()})
+		have, err := p.client.StatContent(within(t), &droverv1.StatContentRequest{Sha256: sum(data), SizeBytes: int64(len(data))})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return have
 	}
-	p.run()
-	for life := range int64(3) {
-		ctx, cancel := context.WithCancel(within(t))
-		stream, err := p.client.Upload(ctx)
+	// put sends data from an offset on, as far as the returned writer gets them.
+	put := func(ctx context.Context, at int64) (*io.PipeWriter, chan error) {
+		body, sending := io.Pipe()
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+p.address()+"/v1/content/"+sum(data), body)
 		if err != nil {
 			t.Fatal(err)
 		}
+		req.ContentLength = int64(len(data)) - at
+		req.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", at, len(data)-1, len(data)))
+		answered := make(chan error, 1)
+		go func() {
+			res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+			if err == nil {
+				if res.Body.Close(); res.StatusCode != http.StatusCreated {
+					err = errors.New(res.Status)
+				}
+			}
+			answered <- err
+		}()
+		return sending, answered
+	}
+	p.run()
+	for life := range int64(3) {
+		ctx, cancel := context.WithCancel(within(t))
 		at := stat().GetHaveBytes()
 		if at != life*200_000 {
 			t.Fatalf("life %d begins at %d", life, at)
 		}
-		said.Offset, said.Data = at, data[at:at+200_000]
-		if err := stream.Send(said); err != nil {
+		sending, answered := put(ctx, at)
+		if _, err := sending.Write(data[at : at+200_000]); err != nil {
 			t.Fatal(err)
 		}
-		for stat().GetHaveBytes() < at+200_000 { // it has been asked in between
+		for stat().GetHaveBytes() < at+200_000 { // the server writes what it has when asked
 			if err := ctx.Err(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		p.kill()
 		cancel()
+		_ = sending.CloseWithError(io.ErrClosedPipe) // the client reads its body to the end
+		if err := <-answered; err == nil {
+			t.Fatal("a killed server has answered")
+		}
 		p.run()
 	}
-	stream, err := p.client.Upload(within(t))
-	if err != nil {
+	sending, answered := put(within(t), 600_000)
+	if _, err := sending.Write(data[600_000:]); err != nil {
 		t.Fatal(err)
 	}
-	said.Offset, said.Data = 600_000, data[600_000:]
-	if err := stream.Send(said); err != nil {
-		t.Fatal(err)
-	}
-	if res, err := stream.CloseAndReceive(); err != nil || res.GetFile().GetSha256() != sum(data) {
-		t.Fatalf("the rest: %v, %v", res, err)
+	if err := errors.Join(sending.Close(), <-answered); err != nil {
+		t.Fatalf("the rest: %v", err)
 	}
 	if have := stat(); !have.GetComplete() {
 		t.Errorf("after all: %v", have)
@@ -289,22 +305,19 @@ func TestOffsetsOfUploadsAreChecked(t *testing.T) {
 	s := start(t, configured(t, ""))
 	sha := sum([]byte("abc"))
 	for name, tc := range map[string]struct {
-		said *droverv1.UploadRequest
-		want string
+		want blobs.Want
+		bad  string
 	}{
-		"negative":       {&droverv1.UploadRequest{Sha256: sha, SizeBytes: 3, Offset: -1}, "out-of-range offset"},
-		"without a name": {&droverv1.UploadRequest{Offset: 1}, "bad-value offset"},
-		"without a size": {&droverv1.UploadRequest{Sha256: sha, Offset: 1}, "bad-value offset"},
-		"behind the end": {&droverv1.UploadRequest{Sha256: sha, SizeBytes: 3, Offset: 4}, "out-of-range offset"},
-		"never begun":    {&droverv1.UploadRequest{Sha256: sha, SizeBytes: 3, Offset: 1}, "out-of-range offset"},
+		"negative":       {blobs.Want{SHA256: sha, Size: 3, Offset: -1}, "out-of-range offset"},
+		"negative size":  {blobs.Want{SHA256: sha, Size: -1}, "out-of-range size_bytes"},
+		"without a name": {blobs.Want{Offset: 1}, "bad-value offset"},
+		"without a size": {blobs.Want{SHA256: sha, Offset: 1}, "bad-value offset"},
+		"behind the end": {blobs.Want{SHA256: sha, Size: 3, Offset: 4}, "out-of-range offset"},
+		"never begun":    {blobs.Want{SHA256: sha, Size: 3, Offset: 1}, "out-of-range offset"},
+		"another size":   {blobs.Want{SHA256: sha, Size: 2}, "bad-value size_bytes"},
 	} {
-		stream, err := s.client.Upload(within(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = stream.Send(tc.said) // the answer says why
-		_, err = stream.CloseAndReceive()
-		if _, d := detail(t, err); fmt.Sprint(d.GetReason(), " ", d.GetField()) != tc.want {
+		_, err := s.Upload(strings.NewReader("abc"), tc.want)
+		if p := problemOf(err); p == nil || string(p.Reason)+" "+p.Field != tc.bad {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

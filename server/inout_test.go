@@ -43,7 +43,7 @@ services:
 func changing(t testing.TB, p *processSite, service string) (r *droverv1.Request, gate string) {
 	t.Helper()
 	gate = filepath.Join(t.TempDir(), "gate")
-	s := &testSite{client: p.client}
+	s := &testSite{client: p.client, base: "http://" + p.address()}
 	return &droverv1.Request{Service: service, Arguments: arguments{
 		"gate": text(gate), "c": s.array(t, []byte("abc"), droverv1.ElementType_ELEMENT_TYPE_UINT8, 3),
 	}}, gate
@@ -145,7 +145,7 @@ func TestAWrongArrayOfAJobThatEndsWhileNoServerIsThereFailsItAfterwards(t *testi
 	p := newProcessSite(t, "lyon", changesYAML)
 	p.run()
 	r, gate := changing(t, p, "changes")
-	r.Arguments["c"] = (&testSite{client: p.client}).array(t, []byte("a"), droverv1.ElementType_ELEMENT_TYPE_UINT8, 1)
+	r.Arguments["c"] = (&testSite{client: p.client, base: "http://" + p.address()}).array(t, []byte("a"), droverv1.ElementType_ELEMENT_TYPE_UINT8, 1)
 	id := p.submit(newID(t), r).GetId()
 	p.until(id, running)
 	p.has(id, "work/c", "a+")

@@ -75,8 +75,8 @@ func (s *Server) OpenStream(id batch.JobID, stream string) (*os.File, error) {
 
 // sendFile sends a file from offset on, until its end, that of ctx or that of the
 // server.
-func (s *Server) sendFile(ctx context.Context, f io.ReaderAt, offset, size int64, send func(files.Piece) error) error {
-	return files.Send(ctx, f, offset, size, func(p files.Piece) error {
+func (s *Server) sendFile(ctx context.Context, f io.ReaderAt, offset int64, send func(files.Piece) error) error {
+	return files.Send(ctx, f, offset, func(p files.Piece) error {
 		select {
 		case <-s.closing:
 			return errStopping

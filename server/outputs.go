@@ -13,7 +13,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
-	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -64,28 +63,18 @@ func judged(how batch.Outcome, wrong string) batch.Outcome {
 	return batch.Outcome{End: batch.EndFailed, Reason: wrong}
 }
 
-// Download sends an output of a job that has ended, from offset on.
-func (s *Server) Download(ctx context.Context, name, argument string, offset int64, send func(files.Piece) error) error {
-	if offset < 0 {
-		return badOffset(offset)
-	}
-	r, err := s.Job(ctx, name)
-	if err != nil {
-		return err
-	}
-	f, size, err := s.openOutputOf(&r, argument)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return s.sendFile(ctx, f, offset, size, send)
-}
-
 // OpenOutput opens an output of a job that has ended and returns its SHA-256, "" if
 // that is unknown.
 func (s *Server) OpenOutput(j *site.Job, argument string) (f *os.File, sha string, err error) {
-	if f, _, err = s.openOutputOf(j, argument); err != nil {
+	if err := s.checkOutput(j, argument); err != nil {
 		return nil, "", err
+	}
+	f, _, err = s.data.OpenOutput(j.ID, argument)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // the job was forgotten in the meantime
+		return nil, "", notWritten(argument)
+	case err != nil:
+		return nil, "", fmt.Errorf("open output: %w", err)
 	}
 	for _, o := range j.Run.Outputs {
 		if o.Argument == argument {
@@ -93,21 +82,6 @@ func (s *Server) OpenOutput(j *site.Job, argument string) (f *os.File, sha strin
 		}
 	}
 	return f, sha, nil
-}
-
-// openOutputOf is openOutput for a client.
-func (s *Server) openOutputOf(j *site.Job, argument string) (*os.File, int64, error) {
-	if err := s.checkOutput(j, argument); err != nil {
-		return nil, 0, err
-	}
-	f, size, err := s.data.OpenOutput(j.ID, argument)
-	switch {
-	case errors.Is(err, fs.ErrNotExist): // the job was forgotten in the meantime
-		return nil, 0, notWritten(argument)
-	case err != nil:
-		return nil, 0, fmt.Errorf("open output: %w", err)
-	}
-	return f, size, nil
 }
 
 // checkOutput returns a *problem.Problem unless the job has written this output.

@@ -334,7 +334,7 @@ func (p *processSite) ready(id string) {
 // whole fails the test unless a job that has ended has its log and its output.
 func (p *processSite) whole(id string) {
 	p.t.Helper()
-	s := &testSite{client: p.client}
+	s := &testSite{client: p.client, base: "http://" + p.address()}
 	if got, want := s.log(p.t, &droverv1.ReadLogsRequest{JobId: id}), "ready "+id+"\ndone "+id+"\n"; got != want {
 		p.t.Errorf("job %s has logged %q", id, got)
 	}

@@ -20,7 +20,7 @@ import (
 func TestBadRequestsAreRefusedWithDetail(t *testing.T) {
 	s := start(t, configured(t, ""))
 	unknown := &droverv1.File{Sha256: strings.Repeat("a", 64), SizeBytes: 5}
-	known, err := s.upload(within(t), []byte("12345"), nil)
+	known, err := s.upload(within(t), []byte("12345"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestSlurmJobsRunWithFilesArgumentsAndExitCodes(t *testing.T) {
 		t.Errorf("%v, %v", described.GetSite(), err)
 	}
 	input := []byte("copied content\n")
-	f, err := s.upload(within(t), input, &droverv1.UploadRequest{Sha256: sum(input), SizeBytes: int64(len(input))})
+	f, err := s.upload(within(t), input)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func TestAStoppingServerTakesNoNewWork(t *testing.T) {
 	req := &droverv1.Request{Service: "print"}
 	_, submit := s.client.Submit(ctx, &droverv1.SubmitRequest{JobId: newID(t), Request: req})
 	_, estimate := s.client.Estimate(ctx, &droverv1.EstimateRequest{Request: req})
-	_, upload := s.upload(ctx, []byte("x"), nil)
+	_, upload := s.upload(ctx, []byte("x"))
 	for name, err := range map[string]error{"submit": submit, "estimate": estimate, "upload": upload} {
 		if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "stopping" || !d.GetRetryable() {
 			t.Errorf("%s: %v %v", name, code, d)
@@ -96,9 +96,9 @@ func TestTwoServersCannotShareADirectoryOrAPort(t *testing.T) {
 	}
 	defer first.Close()
 	for name, change := range map[string]func(*Config){
-		"another server's": func(c *Config) { c.DataDir = first.cfg.DataDir },
-		"listen":           func(c *Config) { c.Listen = first.Addr() },
-		"gossip":           func(c *Config) { c.Gossip.Bind = first.Seed() },
+		"used by another server": func(c *Config) { c.DataDir = first.cfg.DataDir },
+		"listen":                 func(c *Config) { c.Listen = first.Addr() },
+		"gossip":                 func(c *Config) { c.Gossip.Bind = first.Seed() },
 	} {
 		cfg := configured(t, "")
 		change(&cfg)
@@ -114,7 +114,7 @@ func TestTwoServersCannotShareADirectoryOrAPort(t *testing.T) {
 func TestAServerThatIsStartedAgainKeepsContentAndJobs(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
-	f, err := s.upload(within(t), []byte("content"), nil)
+	f, err := s.upload(within(t), []byte("content"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,20 +31,18 @@ type Logs struct {
 type Piece struct {
 	Data   []byte // valid until the next piece
 	Offset int64  // of Data in the file, bytes
-	Size   int64  // of the whole file, 0 if unknown
 }
 
 // chunk is the size of a Piece, in bytes.
 const chunk = 256 << 10
 
-// Send sends a file of size bytes from offset on, until its end. Even an empty file has
-// a piece, which tells its size.
-func Send(ctx context.Context, f io.ReaderAt, offset, size int64, send func(Piece) error) error {
+// Send sends a file from offset on, until its end.
+func Send(ctx context.Context, f io.ReaderAt, offset int64, send func(Piece) error) error {
 	buf := make([]byte, chunk)
-	for first := true; ; first = false {
+	for {
 		n, err := f.ReadAt(buf, offset)
-		if n > 0 || first {
-			if err := send(Piece{Data: buf[:n], Offset: offset, Size: size}); err != nil {
+		if n > 0 {
+			if err := send(Piece{Data: buf[:n], Offset: offset}); err != nil {
 				return err
 			}
 		}

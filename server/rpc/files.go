@@ -3,7 +3,6 @@ package rpc
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"connectrpc.com/connect"
@@ -14,7 +13,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/files"
-	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -44,55 +42,6 @@ func (h handler) StatContent(_ context.Context, req *droverv1.StatContentRequest
 		return nil, err
 	}
 	return &droverv1.StatContentResponse{Complete: p.Complete, HaveBytes: p.Have, SizeBytes: p.Size, Arriving: p.Arriving}, nil
-}
-
-// Upload stores a file's content.
-func (h handler) Upload(_ context.Context, stream *connect.ClientStream[droverv1.UploadRequest]) (*droverv1.UploadResponse, error) {
-	r := &uploadReader{stream: stream}
-	// The first piece says what comes. A stream without any is an empty file.
-	if !stream.Receive() {
-		if err := stream.Err(); err != nil {
-			return nil, err
-		}
-	} else {
-		r.rest = stream.Msg().GetData()
-		r.want = blobs.Want{SHA256: stream.Msg().GetSha256(), Size: stream.Msg().GetSizeBytes(), Offset: stream.Msg().GetOffset()}
-	}
-	b, err := h.s.Upload(r, r.want)
-	if err != nil {
-		return nil, err
-	}
-	return &droverv1.UploadResponse{File: &droverv1.File{Sha256: b.SHA256, SizeBytes: b.Size}}, nil
-}
-
-// uploadReader reads the pieces of an upload as one file.
-type uploadReader struct {
-	stream *connect.ClientStream[droverv1.UploadRequest]
-	want   blobs.Want
-	rest   []byte
-}
-
-// Read is io.Reader's.
-func (r *uploadReader) Read(p []byte) (int, error) {
-	for len(r.rest) == 0 {
-		if !r.stream.Receive() {
-			if err := r.stream.Err(); err != nil {
-				return 0, err
-			}
-			return 0, io.EOF
-		}
-		r.rest = r.stream.Msg().GetData()
-	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
-}
-
-// Download sends a file that a job has written.
-func (h handler) Download(ctx context.Context, req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error {
-	return h.s.Download(ctx, req.GetJobId(), req.GetArgument(), req.GetOffset(), func(p files.Piece) error {
-		return stream.Send(&droverv1.DownloadResponse{Data: p.Data, Offset: p.Offset, SizeBytes: p.Size})
-	})
 }
 
 // The modes of data on the wire. One that is not said is persistent.
@@ -201,13 +150,6 @@ func (h handler) CopyData(ctx context.Context, req *droverv1.CopyDataRequest, st
 		return err
 	}
 	return stream.Send(&droverv1.CopyDataResponse{HaveBytes: d.Size, SizeBytes: d.Size, Data: h.dataOut(&d)})
-}
-
-// DownloadData sends the content of data that are here.
-func (h handler) DownloadData(ctx context.Context, req *droverv1.DownloadDataRequest, stream *connect.ServerStream[droverv1.DownloadDataResponse]) error {
-	return h.s.DownloadData(ctx, req.GetId(), req.GetOffset(), func(p files.Piece) error {
-		return stream.Send(&droverv1.DownloadDataResponse{Data: p.Data, Offset: p.Offset, SizeBytes: p.Size})
-	})
 }
 
 // ListData lists the data that stay here.

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"strings"
 	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
@@ -93,7 +96,7 @@ func (p *Peers) Send(ctx context.Context, url string, m *site.Message) (site.Mes
 func (p *Peers) OpenInput(ctx context.Context, url string, id batch.JobID, argument string, offset int64) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := p.client(url).ReadContent(ctx, &droverv1.ReadContentRequest{JobId: string(id), Argument: argument, Offset: offset})
-	return &pieceStream[droverv1.ReadContentResponse]{stream: stream, piece: (*droverv1.ReadContentResponse).GetData, err: err, cancel: cancel}
+	return &contentStream{stream: stream, err: err, cancel: cancel}
 }
 
 // statesIn is the inverse of statesOut.
@@ -169,12 +172,65 @@ func (p *Peers) FindData(ctx context.Context, url, id string) (d *depot.Data, go
 	return nil, gone, nil
 }
 
-// OpenData returns the content of another server's data, from offset on. Read
-// returns the error of a failed call.
+// OpenData returns the content of another server's data from offset on, over plain
+// HTTP. Read returns the error of a failed request.
 func (p *Peers) OpenData(ctx context.Context, url, id string, offset int64) io.ReadCloser {
-	ctx, cancel := context.WithCancel(ctx)
-	stream, err := p.public(url).DownloadData(ctx, &droverv1.DownloadDataRequest{Id: id, Offset: offset})
-	return &pieceStream[droverv1.DownloadDataResponse]{stream: stream, piece: (*droverv1.DownloadDataResponse).GetData, err: err, cancel: cancel}
+	body, err := p.get(ctx, strings.TrimSuffix(url, "/")+"/v1/data/"+id, offset)
+	return &bodyStream{body: body, err: err}
+}
+
+func (p *Peers) get(ctx context.Context, url string, offset int64) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	want := http.StatusOK
+	if offset > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", offset))
+		want = http.StatusPartialContent
+	}
+	res, err := p.caller.Files().Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == want {
+		return res.Body, nil
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, rpc.LargestMessage))
+	if err != nil {
+		return nil, err
+	}
+	var detail droverv1.ErrorDetail
+	if err := protojson.Unmarshal(text, &detail); err != nil {
+		return nil, fmt.Errorf("GET %s: %s", url, res.Status)
+	}
+	return nil, rpc.ProblemOf(&detail)
+}
+
+// bodyStream is the body of an answer. Its errors are of the kind that Broken finds.
+type bodyStream struct {
+	body io.ReadCloser // nil if there is an err
+	err  error
+}
+
+// Read implements io.Reader.
+func (b *bodyStream) Read(buf []byte) (n int, err error) {
+	if err = b.err; err == nil {
+		n, err = b.body.Read(buf)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = connect.NewError(connect.CodeUnavailable, err)
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *bodyStream) Close() error {
+	if b.body == nil {
+		return nil
+	}
+	return b.body.Close()
 }
 
 // Broken reports whether reading from another server failed on the way or at the
@@ -184,20 +240,19 @@ func Broken(err error) bool {
 	return errors.As(err, &broken) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// pieceStream reads a stream of pieces from another server as one file.
-type pieceStream[M any] struct {
-	stream *connect.ServerStreamForClient[M] // nil if there is an err
-	piece  func(*M) []byte                   // of a message
+// contentStream reads the pieces of a file from another server as one file.
+type contentStream struct {
+	stream *connect.ServerStreamForClient[droverv1.ReadContentResponse] // nil if there is an err
 	rest   []byte
 	err    error
 	cancel context.CancelFunc
 }
 
 // Read implements io.Reader.
-func (c *pieceStream[M]) Read(p []byte) (int, error) {
+func (c *contentStream) Read(p []byte) (int, error) {
 	for len(c.rest) == 0 && c.err == nil {
 		if c.stream.Receive() {
-			c.rest = c.piece(c.stream.Msg())
+			c.rest = c.stream.Msg().GetData()
 			continue
 		}
 		if c.err = c.stream.Err(); c.err == nil {
@@ -213,7 +268,7 @@ func (c *pieceStream[M]) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer.
-func (c *pieceStream[M]) Close() error {
+func (c *contentStream) Close() error {
 	c.cancel()
 	if c.stream == nil {
 		return nil

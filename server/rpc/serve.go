@@ -40,9 +40,7 @@ func Serve(s Server, log hclog.Logger) (*http.Server, *rpc.Health) {
 // uncompressedFiles turns compression off for files: it takes longer than it saves
 // on most of them.
 func uncompressedFiles(spec connect.Spec) []connect.HandlerOption {
-	switch spec.Procedure {
-	case droverv1connect.ServerServiceDownloadProcedure, droverv1connect.ServerServiceDownloadDataProcedure,
-		droverv1connect.PeerServiceReadContentProcedure:
+	if spec.Procedure == droverv1connect.PeerServiceReadContentProcedure {
 		return []connect.HandlerOption{connect.WithCompressMinBytes(rpc.LargestMessage)}
 	}
 	return nil

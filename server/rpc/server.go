@@ -108,7 +108,6 @@ type Files interface {
 	ContentProgress(sha256 string, size int64) (blobs.Progress, error)
 	Upload(r io.Reader, want blobs.Want) (blobs.Blob, error)
 	ReadLogs(ctx context.Context, want files.Logs, send func(files.Piece) error) error
-	Download(ctx context.Context, id, argument string, offset int64, send func(files.Piece) error) error
 	// OpenOutput opens an output of a job and returns its SHA-256, "" if unknown.
 	OpenOutput(j *site.Job, argument string) (f *os.File, sha256 string, err error)
 	// OpenStream opens stdout or stderr of a job, nil if there is none yet.
@@ -119,7 +118,6 @@ type Files interface {
 	GetData(ids []string) (here []depot.Data, gone []*depot.GoneError, err error)
 	// CopyData fetches data from another site and reports the progress.
 	CopyData(ctx context.Context, id, from string, report func(have, size int64) error) (depot.Data, error)
-	DownloadData(ctx context.Context, id string, offset int64, send func(files.Piece) error) error
 	ListData(filter, after string, limit int) (page []depot.Data, more bool, err error)
 	// RemoveData returns the data that it removed, nil if there were none.
 	RemoveData(id string) (*depot.Data, error)

@@ -3,9 +3,12 @@ package droverv1_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -127,7 +130,7 @@ func TestAGRPCClientReachesAgentAndServer(t *testing.T) {
 	t.Run("a service is called from the upload to the result", func(t *testing.T) {
 		content := bytes.Repeat([]byte("some words "), 40_000)
 		request := &droverv1.Request{Service: "copy", Arguments: map[string]*droverv1.Value{
-			"source": {Kind: &droverv1.Value_FileValue{FileValue: upload(ctx, t, serverConn, content)}},
+			"source": {Kind: &droverv1.Value_FileValue{FileValue: upload(ctx, t, "http://"+serverConn.Target(), content)}},
 		}}
 		id := uuid.Must(uuid.NewV7()).String()
 		// Compressed both ways, as gRPC does it.
@@ -150,12 +153,7 @@ func TestAGRPCClientReachesAgentAndServer(t *testing.T) {
 		if job.GetState() != droverv1.JobState_JOB_STATE_DONE {
 			t.Fatalf("the job ended as %v", job)
 		}
-		pieces, err := stream(ctx, serverConn, "ServerService/Download", &droverv1.DownloadRequest{JobId: id, Argument: "copy"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var copied []byte
-		each(t, pieces, func(m *droverv1.DownloadResponse) { copied = append(copied, m.GetData()...) })
+		copied := get(ctx, t, "http://"+serverConn.Target()+"/v1/jobs/"+id+"/outputs/copy")
 		if !bytes.Equal(copied, content) {
 			t.Errorf("%d bytes came back, %d were sent", len(copied), len(content))
 		}
@@ -218,30 +216,37 @@ func awaitSite(ctx context.Context, t *testing.T, agentConn *grpc.ClientConn) {
 	}
 }
 
-// upload sends a file in two pieces.
-func upload(ctx context.Context, t *testing.T, serverConn *grpc.ClientConn, content []byte) *droverv1.File {
+// upload sends a file over plain HTTP.
+func upload(ctx context.Context, t *testing.T, server string, content []byte) *droverv1.File {
 	t.Helper()
-	sending, err := stream(ctx, serverConn, "ServerService/Upload", nil)
+	sum := sha256.Sum256(content)
+	sha := hex.EncodeToString(sum[:])
+	plain(ctx, t, http.MethodPut, server+"/v1/content/"+sha, bytes.NewReader(content))
+	return &droverv1.File{Sha256: sha, SizeBytes: int64(len(content))}
+}
+
+// get reads a file over plain HTTP.
+func get(ctx context.Context, t *testing.T, url string) []byte {
+	t.Helper()
+	return plain(ctx, t, http.MethodGet, url, nil)
+}
+
+func plain(ctx context.Context, t *testing.T, method, url string, body io.Reader) []byte {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	half := len(content) / 2
-	for _, piece := range []*droverv1.UploadRequest{
-		{SizeBytes: int64(len(content)), Data: content[:half]},
-		{Data: content[half:]},
-	} {
-		if err := sending.SendMsg(piece); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := sending.CloseSend(); err != nil {
+	res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
 		t.Fatal(err)
 	}
-	var got droverv1.UploadResponse
-	if err := sending.RecvMsg(&got); err != nil {
-		t.Fatal(err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode/100 != 2 {
+		t.Fatalf("%s %s: %s, %q, %v", method, url, res.Status, text, err)
 	}
-	return got.GetFile()
+	return text
 }
 
 // each calls see with every message of a stream.

@@ -502,125 +502,6 @@ func (x *CopyDataResponse) GetData() *Data {
 	return nil
 }
 
-// DownloadDataRequest selects data.
-type DownloadDataRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Handle.
-	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Where to begin, bytes.
-	Offset        int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DownloadDataRequest) Reset() {
-	*x = DownloadDataRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DownloadDataRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DownloadDataRequest) ProtoMessage() {}
-
-func (x *DownloadDataRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DownloadDataRequest.ProtoReflect.Descriptor instead.
-func (*DownloadDataRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *DownloadDataRequest) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *DownloadDataRequest) GetOffset() int64 {
-	if x != nil {
-		return x.Offset
-	}
-	return 0
-}
-
-// DownloadDataResponse is a piece of the content.
-type DownloadDataResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The piece.
-	Data []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
-	// Where in the content it begins, bytes.
-	Offset int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
-	// Size of the whole content, bytes.
-	SizeBytes     int64 `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DownloadDataResponse) Reset() {
-	*x = DownloadDataResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DownloadDataResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DownloadDataResponse) ProtoMessage() {}
-
-func (x *DownloadDataResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DownloadDataResponse.ProtoReflect.Descriptor instead.
-func (*DownloadDataResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *DownloadDataResponse) GetData() []byte {
-	if x != nil {
-		return x.Data
-	}
-	return nil
-}
-
-func (x *DownloadDataResponse) GetOffset() int64 {
-	if x != nil {
-		return x.Offset
-	}
-	return 0
-}
-
-func (x *DownloadDataResponse) GetSizeBytes() int64 {
-	if x != nil {
-		return x.SizeBytes
-	}
-	return 0
-}
-
 // ServerServiceListDataRequest selects data.
 type ServerServiceListDataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -637,7 +518,7 @@ type ServerServiceListDataRequest struct {
 
 func (x *ServerServiceListDataRequest) Reset() {
 	*x = ServerServiceListDataRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	mi := &file_drover_v1_server_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -649,7 +530,7 @@ func (x *ServerServiceListDataRequest) String() string {
 func (*ServerServiceListDataRequest) ProtoMessage() {}
 
 func (x *ServerServiceListDataRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	mi := &file_drover_v1_server_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -662,7 +543,7 @@ func (x *ServerServiceListDataRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListDataRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListDataRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{9}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ServerServiceListDataRequest) GetPageSize() int32 {
@@ -699,7 +580,7 @@ type ServerServiceListDataResponse struct {
 
 func (x *ServerServiceListDataResponse) Reset() {
 	*x = ServerServiceListDataResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[10]
+	mi := &file_drover_v1_server_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -711,7 +592,7 @@ func (x *ServerServiceListDataResponse) String() string {
 func (*ServerServiceListDataResponse) ProtoMessage() {}
 
 func (x *ServerServiceListDataResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[10]
+	mi := &file_drover_v1_server_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -724,7 +605,7 @@ func (x *ServerServiceListDataResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListDataResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListDataResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{10}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ServerServiceListDataResponse) GetData() []*Data {
@@ -752,7 +633,7 @@ type ServerServiceRemoveDataRequest struct {
 
 func (x *ServerServiceRemoveDataRequest) Reset() {
 	*x = ServerServiceRemoveDataRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[11]
+	mi := &file_drover_v1_server_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -764,7 +645,7 @@ func (x *ServerServiceRemoveDataRequest) String() string {
 func (*ServerServiceRemoveDataRequest) ProtoMessage() {}
 
 func (x *ServerServiceRemoveDataRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[11]
+	mi := &file_drover_v1_server_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -777,7 +658,7 @@ func (x *ServerServiceRemoveDataRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceRemoveDataRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceRemoveDataRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{11}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ServerServiceRemoveDataRequest) GetId() string {
@@ -798,7 +679,7 @@ type ServerServiceRemoveDataResponse struct {
 
 func (x *ServerServiceRemoveDataResponse) Reset() {
 	*x = ServerServiceRemoveDataResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[12]
+	mi := &file_drover_v1_server_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -810,7 +691,7 @@ func (x *ServerServiceRemoveDataResponse) String() string {
 func (*ServerServiceRemoveDataResponse) ProtoMessage() {}
 
 func (x *ServerServiceRemoveDataResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[12]
+	mi := &file_drover_v1_server_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -823,7 +704,7 @@ func (x *ServerServiceRemoveDataResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceRemoveDataResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceRemoveDataResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{12}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ServerServiceRemoveDataResponse) GetData() *Data {
@@ -844,7 +725,7 @@ type OfferReservationRequest struct {
 
 func (x *OfferReservationRequest) Reset() {
 	*x = OfferReservationRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[13]
+	mi := &file_drover_v1_server_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -856,7 +737,7 @@ func (x *OfferReservationRequest) String() string {
 func (*OfferReservationRequest) ProtoMessage() {}
 
 func (x *OfferReservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[13]
+	mi := &file_drover_v1_server_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -869,7 +750,7 @@ func (x *OfferReservationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferReservationRequest.ProtoReflect.Descriptor instead.
 func (*OfferReservationRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{13}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *OfferReservationRequest) GetBooking() *Booking {
@@ -894,7 +775,7 @@ type OfferReservationResponse struct {
 
 func (x *OfferReservationResponse) Reset() {
 	*x = OfferReservationResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[14]
+	mi := &file_drover_v1_server_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -906,7 +787,7 @@ func (x *OfferReservationResponse) String() string {
 func (*OfferReservationResponse) ProtoMessage() {}
 
 func (x *OfferReservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[14]
+	mi := &file_drover_v1_server_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -919,7 +800,7 @@ func (x *OfferReservationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferReservationResponse.ProtoReflect.Descriptor instead.
 func (*OfferReservationResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{14}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *OfferReservationResponse) GetReservation() *Reservation {
@@ -954,7 +835,7 @@ type BookReservationRequest struct {
 
 func (x *BookReservationRequest) Reset() {
 	*x = BookReservationRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[15]
+	mi := &file_drover_v1_server_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -966,7 +847,7 @@ func (x *BookReservationRequest) String() string {
 func (*BookReservationRequest) ProtoMessage() {}
 
 func (x *BookReservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[15]
+	mi := &file_drover_v1_server_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -979,7 +860,7 @@ func (x *BookReservationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BookReservationRequest.ProtoReflect.Descriptor instead.
 func (*BookReservationRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{15}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BookReservationRequest) GetBooking() *Booking {
@@ -1000,7 +881,7 @@ type BookReservationResponse struct {
 
 func (x *BookReservationResponse) Reset() {
 	*x = BookReservationResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[16]
+	mi := &file_drover_v1_server_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1012,7 +893,7 @@ func (x *BookReservationResponse) String() string {
 func (*BookReservationResponse) ProtoMessage() {}
 
 func (x *BookReservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[16]
+	mi := &file_drover_v1_server_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1025,7 +906,7 @@ func (x *BookReservationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BookReservationResponse.ProtoReflect.Descriptor instead.
 func (*BookReservationResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{16}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BookReservationResponse) GetReservation() *Reservation {
@@ -1051,7 +932,7 @@ type ServerServiceListReservationsRequest struct {
 
 func (x *ServerServiceListReservationsRequest) Reset() {
 	*x = ServerServiceListReservationsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[17]
+	mi := &file_drover_v1_server_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1063,7 +944,7 @@ func (x *ServerServiceListReservationsRequest) String() string {
 func (*ServerServiceListReservationsRequest) ProtoMessage() {}
 
 func (x *ServerServiceListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[17]
+	mi := &file_drover_v1_server_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1076,7 +957,7 @@ func (x *ServerServiceListReservationsRequest) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use ServerServiceListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{17}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ServerServiceListReservationsRequest) GetPageSize() int32 {
@@ -1113,7 +994,7 @@ type ServerServiceListReservationsResponse struct {
 
 func (x *ServerServiceListReservationsResponse) Reset() {
 	*x = ServerServiceListReservationsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[18]
+	mi := &file_drover_v1_server_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1125,7 +1006,7 @@ func (x *ServerServiceListReservationsResponse) String() string {
 func (*ServerServiceListReservationsResponse) ProtoMessage() {}
 
 func (x *ServerServiceListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[18]
+	mi := &file_drover_v1_server_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1138,7 +1019,7 @@ func (x *ServerServiceListReservationsResponse) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use ServerServiceListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{18}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ServerServiceListReservationsResponse) GetReservations() []*Reservation {
@@ -1166,7 +1047,7 @@ type CancelReservationRequest struct {
 
 func (x *CancelReservationRequest) Reset() {
 	*x = CancelReservationRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[19]
+	mi := &file_drover_v1_server_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1178,7 +1059,7 @@ func (x *CancelReservationRequest) String() string {
 func (*CancelReservationRequest) ProtoMessage() {}
 
 func (x *CancelReservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[19]
+	mi := &file_drover_v1_server_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1191,7 +1072,7 @@ func (x *CancelReservationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReservationRequest.ProtoReflect.Descriptor instead.
 func (*CancelReservationRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{19}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CancelReservationRequest) GetId() string {
@@ -1212,7 +1093,7 @@ type CancelReservationResponse struct {
 
 func (x *CancelReservationResponse) Reset() {
 	*x = CancelReservationResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[20]
+	mi := &file_drover_v1_server_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1224,7 +1105,7 @@ func (x *CancelReservationResponse) String() string {
 func (*CancelReservationResponse) ProtoMessage() {}
 
 func (x *CancelReservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[20]
+	mi := &file_drover_v1_server_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1237,7 +1118,7 @@ func (x *CancelReservationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReservationResponse.ProtoReflect.Descriptor instead.
 func (*CancelReservationResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{20}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CancelReservationResponse) GetReservation() *Reservation {
@@ -1256,7 +1137,7 @@ type GetSiteRequest struct {
 
 func (x *GetSiteRequest) Reset() {
 	*x = GetSiteRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[21]
+	mi := &file_drover_v1_server_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1268,7 +1149,7 @@ func (x *GetSiteRequest) String() string {
 func (*GetSiteRequest) ProtoMessage() {}
 
 func (x *GetSiteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[21]
+	mi := &file_drover_v1_server_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1281,7 +1162,7 @@ func (x *GetSiteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSiteRequest.ProtoReflect.Descriptor instead.
 func (*GetSiteRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{21}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{19}
 }
 
 // GetSiteResponse is the site.
@@ -1299,7 +1180,7 @@ type GetSiteResponse struct {
 
 func (x *GetSiteResponse) Reset() {
 	*x = GetSiteResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[22]
+	mi := &file_drover_v1_server_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1311,7 +1192,7 @@ func (x *GetSiteResponse) String() string {
 func (*GetSiteResponse) ProtoMessage() {}
 
 func (x *GetSiteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[22]
+	mi := &file_drover_v1_server_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1324,7 +1205,7 @@ func (x *GetSiteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSiteResponse.ProtoReflect.Descriptor instead.
 func (*GetSiteResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{22}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetSiteResponse) GetSite() *Site {
@@ -1359,7 +1240,7 @@ type WatchSiteRequest struct {
 
 func (x *WatchSiteRequest) Reset() {
 	*x = WatchSiteRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	mi := &file_drover_v1_server_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1371,7 +1252,7 @@ func (x *WatchSiteRequest) String() string {
 func (*WatchSiteRequest) ProtoMessage() {}
 
 func (x *WatchSiteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	mi := &file_drover_v1_server_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1384,7 +1265,7 @@ func (x *WatchSiteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSiteRequest.ProtoReflect.Descriptor instead.
 func (*WatchSiteRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{23}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WatchSiteRequest) GetEvery() *durationpb.Duration {
@@ -1413,7 +1294,7 @@ type WatchSiteResponse struct {
 
 func (x *WatchSiteResponse) Reset() {
 	*x = WatchSiteResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	mi := &file_drover_v1_server_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1306,7 @@ func (x *WatchSiteResponse) String() string {
 func (*WatchSiteResponse) ProtoMessage() {}
 
 func (x *WatchSiteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	mi := &file_drover_v1_server_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1319,7 @@ func (x *WatchSiteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSiteResponse.ProtoReflect.Descriptor instead.
 func (*WatchSiteResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{24}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchSiteResponse) GetAt() *timestamppb.Timestamp {
@@ -1499,7 +1380,7 @@ type NodeUse struct {
 
 func (x *NodeUse) Reset() {
 	*x = NodeUse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1511,7 +1392,7 @@ func (x *NodeUse) String() string {
 func (*NodeUse) ProtoMessage() {}
 
 func (x *NodeUse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1524,7 +1405,7 @@ func (x *NodeUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeUse.ProtoReflect.Descriptor instead.
 func (*NodeUse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{25}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *NodeUse) GetName() string {
@@ -1617,7 +1498,7 @@ type JobUse struct {
 
 func (x *JobUse) Reset() {
 	*x = JobUse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1629,7 +1510,7 @@ func (x *JobUse) String() string {
 func (*JobUse) ProtoMessage() {}
 
 func (x *JobUse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1642,7 +1523,7 @@ func (x *JobUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobUse.ProtoReflect.Descriptor instead.
 func (*JobUse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{26}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *JobUse) GetJobId() string {
@@ -1766,7 +1647,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1778,7 +1659,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1791,7 +1672,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{25}
 }
 
 // DescribeResponse is the site and its catalogue.
@@ -1807,7 +1688,7 @@ type DescribeResponse struct {
 
 func (x *DescribeResponse) Reset() {
 	*x = DescribeResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1819,7 +1700,7 @@ func (x *DescribeResponse) String() string {
 func (*DescribeResponse) ProtoMessage() {}
 
 func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1832,7 +1713,7 @@ func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeResponse.ProtoReflect.Descriptor instead.
 func (*DescribeResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DescribeResponse) GetSite() *Site {
@@ -1860,7 +1741,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1872,7 +1753,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1885,7 +1766,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetStatusRequest) GetAccuracy() bool {
@@ -1906,7 +1787,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1918,7 +1799,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1931,7 +1812,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetStatusResponse) GetStatus() *SiteStatus {
@@ -1954,7 +1835,7 @@ type EstimateRequest struct {
 
 func (x *EstimateRequest) Reset() {
 	*x = EstimateRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1966,7 +1847,7 @@ func (x *EstimateRequest) String() string {
 func (*EstimateRequest) ProtoMessage() {}
 
 func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1979,7 +1860,7 @@ func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateRequest.ProtoReflect.Descriptor instead.
 func (*EstimateRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *EstimateRequest) GetRequest() *Request {
@@ -2010,7 +1891,7 @@ type EstimateResponse struct {
 
 func (x *EstimateResponse) Reset() {
 	*x = EstimateResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2022,7 +1903,7 @@ func (x *EstimateResponse) String() string {
 func (*EstimateResponse) ProtoMessage() {}
 
 func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2035,7 +1916,7 @@ func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateResponse.ProtoReflect.Descriptor instead.
 func (*EstimateResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *EstimateResponse) GetQuote() *Quote {
@@ -2067,7 +1948,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2079,7 +1960,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2092,7 +1973,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SubmitRequest) GetJobId() string {
@@ -2127,7 +2008,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2139,7 +2020,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2152,7 +2033,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SubmitResponse) GetJob() *Job {
@@ -2173,7 +2054,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2185,7 +2066,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2198,7 +2079,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetJobRequest) GetJobId() string {
@@ -2219,7 +2100,7 @@ type GetJobResponse struct {
 
 func (x *GetJobResponse) Reset() {
 	*x = GetJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2231,7 +2112,7 @@ func (x *GetJobResponse) String() string {
 func (*GetJobResponse) ProtoMessage() {}
 
 func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2244,7 +2125,7 @@ func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobResponse.ProtoReflect.Descriptor instead.
 func (*GetJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GetJobResponse) GetJob() *Job {
@@ -2271,7 +2152,7 @@ type ServerServiceListJobsRequest struct {
 
 func (x *ServerServiceListJobsRequest) Reset() {
 	*x = ServerServiceListJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2283,7 +2164,7 @@ func (x *ServerServiceListJobsRequest) String() string {
 func (*ServerServiceListJobsRequest) ProtoMessage() {}
 
 func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2296,7 +2177,7 @@ func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ServerServiceListJobsRequest) GetPageSize() int32 {
@@ -2333,7 +2214,7 @@ type ServerServiceListJobsResponse struct {
 
 func (x *ServerServiceListJobsResponse) Reset() {
 	*x = ServerServiceListJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2345,7 +2226,7 @@ func (x *ServerServiceListJobsResponse) String() string {
 func (*ServerServiceListJobsResponse) ProtoMessage() {}
 
 func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2358,7 +2239,7 @@ func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ServerServiceListJobsResponse) GetJobs() []*Job {
@@ -2386,7 +2267,7 @@ type WatchJobRequest struct {
 
 func (x *WatchJobRequest) Reset() {
 	*x = WatchJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2398,7 +2279,7 @@ func (x *WatchJobRequest) String() string {
 func (*WatchJobRequest) ProtoMessage() {}
 
 func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2411,7 +2292,7 @@ func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WatchJobRequest) GetJobId() string {
@@ -2432,7 +2313,7 @@ type WatchJobResponse struct {
 
 func (x *WatchJobResponse) Reset() {
 	*x = WatchJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2444,7 +2325,7 @@ func (x *WatchJobResponse) String() string {
 func (*WatchJobResponse) ProtoMessage() {}
 
 func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2457,7 +2338,7 @@ func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WatchJobResponse) GetJob() *Job {
@@ -2478,7 +2359,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2490,7 +2371,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2503,7 +2384,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *CancelJobRequest) GetJobId() string {
@@ -2524,7 +2405,7 @@ type CancelJobResponse struct {
 
 func (x *CancelJobResponse) Reset() {
 	*x = CancelJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2536,7 +2417,7 @@ func (x *CancelJobResponse) String() string {
 func (*CancelJobResponse) ProtoMessage() {}
 
 func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2549,7 +2430,7 @@ func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobResponse.ProtoReflect.Descriptor instead.
 func (*CancelJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CancelJobResponse) GetJob() *Job {
@@ -2576,7 +2457,7 @@ type ReadLogsRequest struct {
 
 func (x *ReadLogsRequest) Reset() {
 	*x = ReadLogsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2588,7 +2469,7 @@ func (x *ReadLogsRequest) String() string {
 func (*ReadLogsRequest) ProtoMessage() {}
 
 func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2601,7 +2482,7 @@ func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsRequest.ProtoReflect.Descriptor instead.
 func (*ReadLogsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ReadLogsRequest) GetJobId() string {
@@ -2646,7 +2527,7 @@ type ReadLogsResponse struct {
 
 func (x *ReadLogsResponse) Reset() {
 	*x = ReadLogsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2658,7 +2539,7 @@ func (x *ReadLogsResponse) String() string {
 func (*ReadLogsResponse) ProtoMessage() {}
 
 func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2671,7 +2552,7 @@ func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsResponse.ProtoReflect.Descriptor instead.
 func (*ReadLogsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ReadLogsResponse) GetData() []byte {
@@ -2701,7 +2582,7 @@ type StatContentRequest struct {
 
 func (x *StatContentRequest) Reset() {
 	*x = StatContentRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2713,7 +2594,7 @@ func (x *StatContentRequest) String() string {
 func (*StatContentRequest) ProtoMessage() {}
 
 func (x *StatContentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2726,7 +2607,7 @@ func (x *StatContentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatContentRequest.ProtoReflect.Descriptor instead.
 func (*StatContentRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *StatContentRequest) GetSha256() string {
@@ -2760,7 +2641,7 @@ type StatContentResponse struct {
 
 func (x *StatContentResponse) Reset() {
 	*x = StatContentResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2772,7 +2653,7 @@ func (x *StatContentResponse) String() string {
 func (*StatContentResponse) ProtoMessage() {}
 
 func (x *StatContentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2785,7 +2666,7 @@ func (x *StatContentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatContentResponse.ProtoReflect.Descriptor instead.
 func (*StatContentResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StatContentResponse) GetComplete() bool {
@@ -2816,256 +2697,6 @@ func (x *StatContentResponse) GetArriving() bool {
 	return false
 }
 
-// UploadRequest is a piece of a file.
-type UploadRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// On the first piece: the expected SHA-256 in lower-case hexadecimal digits; empty if not
-	// known. Content with another checksum is refused.
-	Sha256 string `protobuf:"bytes,1,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	// On the first piece: the file's size, bytes; 0 if not known.
-	SizeBytes int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
-	// The piece.
-	Data []byte `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
-	// On the first piece: where in the file it begins, at most have_bytes of StatContent;
-	// needs sha256 and size_bytes. The server keeps what arrived before the offset and drops
-	// the rest. 0 sends the file from its beginning.
-	Offset        int64 `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UploadRequest) Reset() {
-	*x = UploadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UploadRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UploadRequest) ProtoMessage() {}
-
-func (x *UploadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UploadRequest.ProtoReflect.Descriptor instead.
-func (*UploadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
-}
-
-func (x *UploadRequest) GetSha256() string {
-	if x != nil {
-		return x.Sha256
-	}
-	return ""
-}
-
-func (x *UploadRequest) GetSizeBytes() int64 {
-	if x != nil {
-		return x.SizeBytes
-	}
-	return 0
-}
-
-func (x *UploadRequest) GetData() []byte {
-	if x != nil {
-		return x.Data
-	}
-	return nil
-}
-
-func (x *UploadRequest) GetOffset() int64 {
-	if x != nil {
-		return x.Offset
-	}
-	return 0
-}
-
-// UploadResponse names the content.
-type UploadResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// sha256 and size_bytes are set.
-	File          *File `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UploadResponse) Reset() {
-	*x = UploadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UploadResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UploadResponse) ProtoMessage() {}
-
-func (x *UploadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UploadResponse.ProtoReflect.Descriptor instead.
-func (*UploadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
-}
-
-func (x *UploadResponse) GetFile() *File {
-	if x != nil {
-		return x.File
-	}
-	return nil
-}
-
-// DownloadRequest selects a file.
-type DownloadRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// ID of the job.
-	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// Name of the file out argument.
-	Argument string `protobuf:"bytes,2,opt,name=argument,proto3" json:"argument,omitempty"`
-	// Where to begin, bytes.
-	Offset        int64 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DownloadRequest) Reset() {
-	*x = DownloadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DownloadRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DownloadRequest) ProtoMessage() {}
-
-func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DownloadRequest.ProtoReflect.Descriptor instead.
-func (*DownloadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
-}
-
-func (x *DownloadRequest) GetJobId() string {
-	if x != nil {
-		return x.JobId
-	}
-	return ""
-}
-
-func (x *DownloadRequest) GetArgument() string {
-	if x != nil {
-		return x.Argument
-	}
-	return ""
-}
-
-func (x *DownloadRequest) GetOffset() int64 {
-	if x != nil {
-		return x.Offset
-	}
-	return 0
-}
-
-// DownloadResponse is a piece of a file.
-type DownloadResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The piece.
-	Data []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
-	// Where in the file it begins, bytes.
-	Offset int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
-	// Size of the whole file, bytes.
-	SizeBytes     int64 `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DownloadResponse) Reset() {
-	*x = DownloadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DownloadResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DownloadResponse) ProtoMessage() {}
-
-func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DownloadResponse.ProtoReflect.Descriptor instead.
-func (*DownloadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
-}
-
-func (x *DownloadResponse) GetData() []byte {
-	if x != nil {
-		return x.Data
-	}
-	return nil
-}
-
-func (x *DownloadResponse) GetOffset() int64 {
-	if x != nil {
-		return x.Offset
-	}
-	return 0
-}
-
-func (x *DownloadResponse) GetSizeBytes() int64 {
-	if x != nil {
-		return x.SizeBytes
-	}
-	return 0
-}
-
 // WithdrawRequest names a job.
 type WithdrawRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3077,7 +2708,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3089,7 +2720,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3102,7 +2733,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *WithdrawRequest) GetJobId() string {
@@ -3125,7 +2756,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3137,7 +2768,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3150,7 +2781,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WithdrawResponse) GetWithdrawn() bool {
@@ -3176,7 +2807,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[53]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3188,7 +2819,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[53]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3201,7 +2832,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
 }
 
 // WatchJobsResponse is a batch of changes.
@@ -3217,7 +2848,7 @@ type WatchJobsResponse struct {
 
 func (x *WatchJobsResponse) Reset() {
 	*x = WatchJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[54]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3229,7 +2860,7 @@ func (x *WatchJobsResponse) String() string {
 func (*WatchJobsResponse) ProtoMessage() {}
 
 func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[54]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3242,7 +2873,7 @@ func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{54}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *WatchJobsResponse) GetJobs() []*JobDigest {
@@ -3280,7 +2911,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[55]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3292,7 +2923,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[55]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3305,7 +2936,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{55}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -3361,7 +2992,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[56]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3373,7 +3004,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[56]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3386,7 +3017,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{56}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *MoveJobResponse) GetJob() *Job {
@@ -3411,7 +3042,7 @@ type HoldJobsRequest struct {
 
 func (x *HoldJobsRequest) Reset() {
 	*x = HoldJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[57]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3423,7 +3054,7 @@ func (x *HoldJobsRequest) String() string {
 func (*HoldJobsRequest) ProtoMessage() {}
 
 func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[57]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3436,7 +3067,7 @@ func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsRequest.ProtoReflect.Descriptor instead.
 func (*HoldJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{57}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *HoldJobsRequest) GetRound() string {
@@ -3471,7 +3102,7 @@ type HoldJobsResponse struct {
 
 func (x *HoldJobsResponse) Reset() {
 	*x = HoldJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[58]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3483,7 +3114,7 @@ func (x *HoldJobsResponse) String() string {
 func (*HoldJobsResponse) ProtoMessage() {}
 
 func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[58]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3496,7 +3127,7 @@ func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsResponse.ProtoReflect.Descriptor instead.
 func (*HoldJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{58}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *HoldJobsResponse) GetJobs() []*JobDigest {
@@ -3521,7 +3152,7 @@ type PlaceJobsRequest struct {
 
 func (x *PlaceJobsRequest) Reset() {
 	*x = PlaceJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[59]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3533,7 +3164,7 @@ func (x *PlaceJobsRequest) String() string {
 func (*PlaceJobsRequest) ProtoMessage() {}
 
 func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[59]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3546,7 +3177,7 @@ func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsRequest.ProtoReflect.Descriptor instead.
 func (*PlaceJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{59}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *PlaceJobsRequest) GetRound() string {
@@ -3589,7 +3220,7 @@ type Placement struct {
 
 func (x *Placement) Reset() {
 	*x = Placement{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[60]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3601,7 +3232,7 @@ func (x *Placement) String() string {
 func (*Placement) ProtoMessage() {}
 
 func (x *Placement) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[60]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3614,7 +3245,7 @@ func (x *Placement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placement.ProtoReflect.Descriptor instead.
 func (*Placement) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{60}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Placement) GetJobId() string {
@@ -3663,7 +3294,7 @@ type PlaceJobsResponse struct {
 
 func (x *PlaceJobsResponse) Reset() {
 	*x = PlaceJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[61]
+	mi := &file_drover_v1_server_service_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3675,7 +3306,7 @@ func (x *PlaceJobsResponse) String() string {
 func (*PlaceJobsResponse) ProtoMessage() {}
 
 func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[61]
+	mi := &file_drover_v1_server_service_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3688,7 +3319,7 @@ func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsResponse.ProtoReflect.Descriptor instead.
 func (*PlaceJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{61}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *PlaceJobsResponse) GetJobs() []*JobDigest {
@@ -3722,7 +3353,7 @@ type DraftRequest struct {
 
 func (x *DraftRequest) Reset() {
 	*x = DraftRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[62]
+	mi := &file_drover_v1_server_service_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3734,7 +3365,7 @@ func (x *DraftRequest) String() string {
 func (*DraftRequest) ProtoMessage() {}
 
 func (x *DraftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[62]
+	mi := &file_drover_v1_server_service_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3747,7 +3378,7 @@ func (x *DraftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftRequest.ProtoReflect.Descriptor instead.
 func (*DraftRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{62}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *DraftRequest) GetRound() string {
@@ -3811,7 +3442,7 @@ type DraftEdit struct {
 
 func (x *DraftEdit) Reset() {
 	*x = DraftEdit{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[63]
+	mi := &file_drover_v1_server_service_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3823,7 +3454,7 @@ func (x *DraftEdit) String() string {
 func (*DraftEdit) ProtoMessage() {}
 
 func (x *DraftEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[63]
+	mi := &file_drover_v1_server_service_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3836,7 +3467,7 @@ func (x *DraftEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftEdit.ProtoReflect.Descriptor instead.
 func (*DraftEdit) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{63}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *DraftEdit) GetJobId() string {
@@ -3883,7 +3514,7 @@ type DraftQuestion struct {
 
 func (x *DraftQuestion) Reset() {
 	*x = DraftQuestion{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[64]
+	mi := &file_drover_v1_server_service_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3895,7 +3526,7 @@ func (x *DraftQuestion) String() string {
 func (*DraftQuestion) ProtoMessage() {}
 
 func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[64]
+	mi := &file_drover_v1_server_service_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3908,7 +3539,7 @@ func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftQuestion.ProtoReflect.Descriptor instead.
 func (*DraftQuestion) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{64}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *DraftQuestion) GetJobId() string {
@@ -3951,7 +3582,7 @@ type DraftResponse struct {
 
 func (x *DraftResponse) Reset() {
 	*x = DraftResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[65]
+	mi := &file_drover_v1_server_service_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3963,7 +3594,7 @@ func (x *DraftResponse) String() string {
 func (*DraftResponse) ProtoMessage() {}
 
 func (x *DraftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[65]
+	mi := &file_drover_v1_server_service_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3976,7 +3607,7 @@ func (x *DraftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftResponse.ProtoReflect.Descriptor instead.
 func (*DraftResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{65}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *DraftResponse) GetEdits() []*Quote {
@@ -4016,7 +3647,7 @@ type ServerServiceListMovesRequest struct {
 
 func (x *ServerServiceListMovesRequest) Reset() {
 	*x = ServerServiceListMovesRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[66]
+	mi := &file_drover_v1_server_service_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4028,7 +3659,7 @@ func (x *ServerServiceListMovesRequest) String() string {
 func (*ServerServiceListMovesRequest) ProtoMessage() {}
 
 func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[66]
+	mi := &file_drover_v1_server_service_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4041,7 +3672,7 @@ func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{66}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ServerServiceListMovesRequest) GetPageSize() int32 {
@@ -4078,7 +3709,7 @@ type ServerServiceListMovesResponse struct {
 
 func (x *ServerServiceListMovesResponse) Reset() {
 	*x = ServerServiceListMovesResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[67]
+	mi := &file_drover_v1_server_service_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4090,7 +3721,7 @@ func (x *ServerServiceListMovesResponse) String() string {
 func (*ServerServiceListMovesResponse) ProtoMessage() {}
 
 func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[67]
+	mi := &file_drover_v1_server_service_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4103,7 +3734,7 @@ func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{67}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ServerServiceListMovesResponse) GetMoves() []*Move {
@@ -4131,7 +3762,7 @@ type SetDrainingRequest struct {
 
 func (x *SetDrainingRequest) Reset() {
 	*x = SetDrainingRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[68]
+	mi := &file_drover_v1_server_service_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4143,7 +3774,7 @@ func (x *SetDrainingRequest) String() string {
 func (*SetDrainingRequest) ProtoMessage() {}
 
 func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[68]
+	mi := &file_drover_v1_server_service_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4156,7 +3787,7 @@ func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingRequest.ProtoReflect.Descriptor instead.
 func (*SetDrainingRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{68}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *SetDrainingRequest) GetDraining() bool {
@@ -4177,7 +3808,7 @@ type SetDrainingResponse struct {
 
 func (x *SetDrainingResponse) Reset() {
 	*x = SetDrainingResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[69]
+	mi := &file_drover_v1_server_service_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4189,7 +3820,7 @@ func (x *SetDrainingResponse) String() string {
 func (*SetDrainingResponse) ProtoMessage() {}
 
 func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[69]
+	mi := &file_drover_v1_server_service_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4202,7 +3833,7 @@ func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingResponse.ProtoReflect.Descriptor instead.
 func (*SetDrainingResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{69}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *SetDrainingResponse) GetStatus() *SiteStatus {
@@ -4229,7 +3860,7 @@ type SettleJobRequest struct {
 
 func (x *SettleJobRequest) Reset() {
 	*x = SettleJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[70]
+	mi := &file_drover_v1_server_service_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4241,7 +3872,7 @@ func (x *SettleJobRequest) String() string {
 func (*SettleJobRequest) ProtoMessage() {}
 
 func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[70]
+	mi := &file_drover_v1_server_service_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4254,7 +3885,7 @@ func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobRequest.ProtoReflect.Descriptor instead.
 func (*SettleJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{70}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *SettleJobRequest) GetJobId() string {
@@ -4296,7 +3927,7 @@ type SettleJobResponse struct {
 
 func (x *SettleJobResponse) Reset() {
 	*x = SettleJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[71]
+	mi := &file_drover_v1_server_service_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4308,7 +3939,7 @@ func (x *SettleJobResponse) String() string {
 func (*SettleJobResponse) ProtoMessage() {}
 
 func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[71]
+	mi := &file_drover_v1_server_service_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4321,7 +3952,7 @@ func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobResponse.ProtoReflect.Descriptor instead.
 func (*SettleJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{71}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *SettleJobResponse) GetJob() *Job {
@@ -4356,15 +3987,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"have_bytes\x18\x01 \x01(\x03R\thaveBytes\x12\x1d\n" +
 	"\n" +
 	"size_bytes\x18\x02 \x01(\x03R\tsizeBytes\x12#\n" +
-	"\x04data\x18\x03 \x01(\v2\x0f.drover.v1.DataR\x04data\"=\n" +
-	"\x13DownloadDataRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\x03R\x06offset\"a\n" +
-	"\x14DownloadDataResponse\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\x03R\x06offset\x12\x1d\n" +
-	"\n" +
-	"size_bytes\x18\x03 \x01(\x03R\tsizeBytes\"r\n" +
+	"\x04data\x18\x03 \x01(\v2\x0f.drover.v1.DataR\x04data\"r\n" +
 	"\x1cServerServiceListDataRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -4501,24 +4124,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"have_bytes\x18\x02 \x01(\x03R\thaveBytes\x12\x1d\n" +
 	"\n" +
 	"size_bytes\x18\x03 \x01(\x03R\tsizeBytes\x12\x1a\n" +
-	"\barriving\x18\x04 \x01(\bR\barriving\"r\n" +
-	"\rUploadRequest\x12\x16\n" +
-	"\x06sha256\x18\x01 \x01(\tR\x06sha256\x12\x1d\n" +
-	"\n" +
-	"size_bytes\x18\x02 \x01(\x03R\tsizeBytes\x12\x12\n" +
-	"\x04data\x18\x03 \x01(\fR\x04data\x12\x16\n" +
-	"\x06offset\x18\x04 \x01(\x03R\x06offset\"5\n" +
-	"\x0eUploadResponse\x12#\n" +
-	"\x04file\x18\x01 \x01(\v2\x0f.drover.v1.FileR\x04file\"\\\n" +
-	"\x0fDownloadRequest\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1a\n" +
-	"\bargument\x18\x02 \x01(\tR\bargument\x12\x16\n" +
-	"\x06offset\x18\x03 \x01(\x03R\x06offset\"]\n" +
-	"\x10DownloadResponse\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\x03R\x06offset\x12\x1d\n" +
-	"\n" +
-	"size_bytes\x18\x03 \x01(\x03R\tsizeBytes\"(\n" +
+	"\barriving\x18\x04 \x01(\bR\barriving\"(\n" +
 	"\x0fWithdrawRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"R\n" +
 	"\x10WithdrawResponse\x12\x1c\n" +
@@ -4610,7 +4216,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x16SETTLEMENT_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14SETTLEMENT_COMMITTED\x10\x01\x12\x16\n" +
 	"\x12SETTLEMENT_ABORTED\x10\x02\x12\x18\n" +
-	"\x14SETTLEMENT_TAKE_BACK\x10\x032\x98\x15\n" +
+	"\x14SETTLEMENT_TAKE_BACK\x10\x032\xae\x13\n" +
 	"\rServerService\x12H\n" +
 	"\bDescribe\x12\x1a.drover.v1.DescribeRequest\x1a\x1b.drover.v1.DescribeResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tGetStatus\x12\x1b.drover.v1.GetStatusRequest\x1a\x1c.drover.v1.GetStatusResponse\"\x03\x90\x02\x01\x12H\n" +
@@ -4621,9 +4227,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\bWatchJob\x12\x1a.drover.v1.WatchJobRequest\x1a\x1b.drover.v1.WatchJobResponse\"\x03\x90\x02\x010\x01\x12K\n" +
 	"\tCancelJob\x12\x1b.drover.v1.CancelJobRequest\x1a\x1c.drover.v1.CancelJobResponse\"\x03\x90\x02\x02\x12J\n" +
 	"\bReadLogs\x12\x1a.drover.v1.ReadLogsRequest\x1a\x1b.drover.v1.ReadLogsResponse\"\x03\x90\x02\x010\x01\x12Q\n" +
-	"\vStatContent\x12\x1d.drover.v1.StatContentRequest\x1a\x1e.drover.v1.StatContentResponse\"\x03\x90\x02\x01\x12D\n" +
-	"\x06Upload\x12\x18.drover.v1.UploadRequest\x1a\x19.drover.v1.UploadResponse\"\x03\x90\x02\x02(\x01\x12J\n" +
-	"\bDownload\x12\x1a.drover.v1.DownloadRequest\x1a\x1b.drover.v1.DownloadResponse\"\x03\x90\x02\x010\x01\x12H\n" +
+	"\vStatContent\x12\x1d.drover.v1.StatContentRequest\x1a\x1e.drover.v1.StatContentResponse\"\x03\x90\x02\x01\x12H\n" +
 	"\bWithdraw\x12\x1a.drover.v1.WithdrawRequest\x1a\x1b.drover.v1.WithdrawResponse\"\x03\x90\x02\x02\x12M\n" +
 	"\tWatchJobs\x12\x1b.drover.v1.WatchJobsRequest\x1a\x1c.drover.v1.WatchJobsResponse\"\x03\x90\x02\x010\x01\x12E\n" +
 	"\aMoveJob\x12\x19.drover.v1.MoveJobRequest\x1a\x1a.drover.v1.MoveJobResponse\"\x03\x90\x02\x02\x12H\n" +
@@ -4641,8 +4245,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\tWatchSite\x12\x1b.drover.v1.WatchSiteRequest\x1a\x1c.drover.v1.WatchSiteResponse\"\x03\x90\x02\x010\x01\x12E\n" +
 	"\aPutData\x12\x19.drover.v1.PutDataRequest\x1a\x1a.drover.v1.PutDataResponse\"\x03\x90\x02\x02\x12E\n" +
 	"\aGetData\x12\x19.drover.v1.GetDataRequest\x1a\x1a.drover.v1.GetDataResponse\"\x03\x90\x02\x01\x12J\n" +
-	"\bCopyData\x12\x1a.drover.v1.CopyDataRequest\x1a\x1b.drover.v1.CopyDataResponse\"\x03\x90\x02\x020\x01\x12V\n" +
-	"\fDownloadData\x12\x1e.drover.v1.DownloadDataRequest\x1a\x1f.drover.v1.DownloadDataResponse\"\x03\x90\x02\x010\x01\x12b\n" +
+	"\bCopyData\x12\x1a.drover.v1.CopyDataRequest\x1a\x1b.drover.v1.CopyDataResponse\"\x03\x90\x02\x020\x01\x12b\n" +
 	"\bListData\x12'.drover.v1.ServerServiceListDataRequest\x1a(.drover.v1.ServerServiceListDataResponse\"\x03\x90\x02\x01\x12h\n" +
 	"\n" +
 	"RemoveData\x12).drover.v1.ServerServiceRemoveDataRequest\x1a*.drover.v1.ServerServiceRemoveDataResponse\"\x03\x90\x02\x02B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
@@ -4660,7 +4263,7 @@ func file_drover_v1_server_service_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
+var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
 var file_drover_v1_server_service_proto_goTypes = []any{
 	(LogStream)(0),                                // 0: drover.v1.LogStream
 	(Settlement)(0),                               // 1: drover.v1.Settlement
@@ -4671,226 +4274,212 @@ var file_drover_v1_server_service_proto_goTypes = []any{
 	(*GoneData)(nil),                              // 6: drover.v1.GoneData
 	(*CopyDataRequest)(nil),                       // 7: drover.v1.CopyDataRequest
 	(*CopyDataResponse)(nil),                      // 8: drover.v1.CopyDataResponse
-	(*DownloadDataRequest)(nil),                   // 9: drover.v1.DownloadDataRequest
-	(*DownloadDataResponse)(nil),                  // 10: drover.v1.DownloadDataResponse
-	(*ServerServiceListDataRequest)(nil),          // 11: drover.v1.ServerServiceListDataRequest
-	(*ServerServiceListDataResponse)(nil),         // 12: drover.v1.ServerServiceListDataResponse
-	(*ServerServiceRemoveDataRequest)(nil),        // 13: drover.v1.ServerServiceRemoveDataRequest
-	(*ServerServiceRemoveDataResponse)(nil),       // 14: drover.v1.ServerServiceRemoveDataResponse
-	(*OfferReservationRequest)(nil),               // 15: drover.v1.OfferReservationRequest
-	(*OfferReservationResponse)(nil),              // 16: drover.v1.OfferReservationResponse
-	(*BookReservationRequest)(nil),                // 17: drover.v1.BookReservationRequest
-	(*BookReservationResponse)(nil),               // 18: drover.v1.BookReservationResponse
-	(*ServerServiceListReservationsRequest)(nil),  // 19: drover.v1.ServerServiceListReservationsRequest
-	(*ServerServiceListReservationsResponse)(nil), // 20: drover.v1.ServerServiceListReservationsResponse
-	(*CancelReservationRequest)(nil),              // 21: drover.v1.CancelReservationRequest
-	(*CancelReservationResponse)(nil),             // 22: drover.v1.CancelReservationResponse
-	(*GetSiteRequest)(nil),                        // 23: drover.v1.GetSiteRequest
-	(*GetSiteResponse)(nil),                       // 24: drover.v1.GetSiteResponse
-	(*WatchSiteRequest)(nil),                      // 25: drover.v1.WatchSiteRequest
-	(*WatchSiteResponse)(nil),                     // 26: drover.v1.WatchSiteResponse
-	(*NodeUse)(nil),                               // 27: drover.v1.NodeUse
-	(*JobUse)(nil),                                // 28: drover.v1.JobUse
-	(*DescribeRequest)(nil),                       // 29: drover.v1.DescribeRequest
-	(*DescribeResponse)(nil),                      // 30: drover.v1.DescribeResponse
-	(*GetStatusRequest)(nil),                      // 31: drover.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),                     // 32: drover.v1.GetStatusResponse
-	(*EstimateRequest)(nil),                       // 33: drover.v1.EstimateRequest
-	(*EstimateResponse)(nil),                      // 34: drover.v1.EstimateResponse
-	(*SubmitRequest)(nil),                         // 35: drover.v1.SubmitRequest
-	(*SubmitResponse)(nil),                        // 36: drover.v1.SubmitResponse
-	(*GetJobRequest)(nil),                         // 37: drover.v1.GetJobRequest
-	(*GetJobResponse)(nil),                        // 38: drover.v1.GetJobResponse
-	(*ServerServiceListJobsRequest)(nil),          // 39: drover.v1.ServerServiceListJobsRequest
-	(*ServerServiceListJobsResponse)(nil),         // 40: drover.v1.ServerServiceListJobsResponse
-	(*WatchJobRequest)(nil),                       // 41: drover.v1.WatchJobRequest
-	(*WatchJobResponse)(nil),                      // 42: drover.v1.WatchJobResponse
-	(*CancelJobRequest)(nil),                      // 43: drover.v1.CancelJobRequest
-	(*CancelJobResponse)(nil),                     // 44: drover.v1.CancelJobResponse
-	(*ReadLogsRequest)(nil),                       // 45: drover.v1.ReadLogsRequest
-	(*ReadLogsResponse)(nil),                      // 46: drover.v1.ReadLogsResponse
-	(*StatContentRequest)(nil),                    // 47: drover.v1.StatContentRequest
-	(*StatContentResponse)(nil),                   // 48: drover.v1.StatContentResponse
-	(*UploadRequest)(nil),                         // 49: drover.v1.UploadRequest
-	(*UploadResponse)(nil),                        // 50: drover.v1.UploadResponse
-	(*DownloadRequest)(nil),                       // 51: drover.v1.DownloadRequest
-	(*DownloadResponse)(nil),                      // 52: drover.v1.DownloadResponse
-	(*WithdrawRequest)(nil),                       // 53: drover.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),                      // 54: drover.v1.WithdrawResponse
-	(*WatchJobsRequest)(nil),                      // 55: drover.v1.WatchJobsRequest
-	(*WatchJobsResponse)(nil),                     // 56: drover.v1.WatchJobsResponse
-	(*MoveJobRequest)(nil),                        // 57: drover.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),                       // 58: drover.v1.MoveJobResponse
-	(*HoldJobsRequest)(nil),                       // 59: drover.v1.HoldJobsRequest
-	(*HoldJobsResponse)(nil),                      // 60: drover.v1.HoldJobsResponse
-	(*PlaceJobsRequest)(nil),                      // 61: drover.v1.PlaceJobsRequest
-	(*Placement)(nil),                             // 62: drover.v1.Placement
-	(*PlaceJobsResponse)(nil),                     // 63: drover.v1.PlaceJobsResponse
-	(*DraftRequest)(nil),                          // 64: drover.v1.DraftRequest
-	(*DraftEdit)(nil),                             // 65: drover.v1.DraftEdit
-	(*DraftQuestion)(nil),                         // 66: drover.v1.DraftQuestion
-	(*DraftResponse)(nil),                         // 67: drover.v1.DraftResponse
-	(*ServerServiceListMovesRequest)(nil),         // 68: drover.v1.ServerServiceListMovesRequest
-	(*ServerServiceListMovesResponse)(nil),        // 69: drover.v1.ServerServiceListMovesResponse
-	(*SetDrainingRequest)(nil),                    // 70: drover.v1.SetDrainingRequest
-	(*SetDrainingResponse)(nil),                   // 71: drover.v1.SetDrainingResponse
-	(*SettleJobRequest)(nil),                      // 72: drover.v1.SettleJobRequest
-	(*SettleJobResponse)(nil),                     // 73: drover.v1.SettleJobResponse
-	(*Data)(nil),                                  // 74: drover.v1.Data
-	(*Booking)(nil),                               // 75: drover.v1.Booking
-	(*Reservation)(nil),                           // 76: drover.v1.Reservation
-	(*ErrorDetail)(nil),                           // 77: drover.v1.ErrorDetail
-	(*Site)(nil),                                  // 78: drover.v1.Site
-	(*SiteStatus)(nil),                            // 79: drover.v1.SiteStatus
-	(*PolicyState)(nil),                           // 80: drover.v1.PolicyState
-	(*durationpb.Duration)(nil),                   // 81: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),                 // 82: google.protobuf.Timestamp
-	(*Service)(nil),                               // 83: drover.v1.Service
-	(*Request)(nil),                               // 84: drover.v1.Request
-	(*Quote)(nil),                                 // 85: drover.v1.Quote
-	(*Accuracy)(nil),                              // 86: drover.v1.Accuracy
-	(*DecisionRecord)(nil),                        // 87: drover.v1.DecisionRecord
-	(*Job)(nil),                                   // 88: drover.v1.Job
-	(*File)(nil),                                  // 89: drover.v1.File
-	(*JobDigest)(nil),                             // 90: drover.v1.JobDigest
-	(*Shape)(nil),                                 // 91: drover.v1.Shape
-	(*Move)(nil),                                  // 92: drover.v1.Move
+	(*ServerServiceListDataRequest)(nil),          // 9: drover.v1.ServerServiceListDataRequest
+	(*ServerServiceListDataResponse)(nil),         // 10: drover.v1.ServerServiceListDataResponse
+	(*ServerServiceRemoveDataRequest)(nil),        // 11: drover.v1.ServerServiceRemoveDataRequest
+	(*ServerServiceRemoveDataResponse)(nil),       // 12: drover.v1.ServerServiceRemoveDataResponse
+	(*OfferReservationRequest)(nil),               // 13: drover.v1.OfferReservationRequest
+	(*OfferReservationResponse)(nil),              // 14: drover.v1.OfferReservationResponse
+	(*BookReservationRequest)(nil),                // 15: drover.v1.BookReservationRequest
+	(*BookReservationResponse)(nil),               // 16: drover.v1.BookReservationResponse
+	(*ServerServiceListReservationsRequest)(nil),  // 17: drover.v1.ServerServiceListReservationsRequest
+	(*ServerServiceListReservationsResponse)(nil), // 18: drover.v1.ServerServiceListReservationsResponse
+	(*CancelReservationRequest)(nil),              // 19: drover.v1.CancelReservationRequest
+	(*CancelReservationResponse)(nil),             // 20: drover.v1.CancelReservationResponse
+	(*GetSiteRequest)(nil),                        // 21: drover.v1.GetSiteRequest
+	(*GetSiteResponse)(nil),                       // 22: drover.v1.GetSiteResponse
+	(*WatchSiteRequest)(nil),                      // 23: drover.v1.WatchSiteRequest
+	(*WatchSiteResponse)(nil),                     // 24: drover.v1.WatchSiteResponse
+	(*NodeUse)(nil),                               // 25: drover.v1.NodeUse
+	(*JobUse)(nil),                                // 26: drover.v1.JobUse
+	(*DescribeRequest)(nil),                       // 27: drover.v1.DescribeRequest
+	(*DescribeResponse)(nil),                      // 28: drover.v1.DescribeResponse
+	(*GetStatusRequest)(nil),                      // 29: drover.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),                     // 30: drover.v1.GetStatusResponse
+	(*EstimateRequest)(nil),                       // 31: drover.v1.EstimateRequest
+	(*EstimateResponse)(nil),                      // 32: drover.v1.EstimateResponse
+	(*SubmitRequest)(nil),                         // 33: drover.v1.SubmitRequest
+	(*SubmitResponse)(nil),                        // 34: drover.v1.SubmitResponse
+	(*GetJobRequest)(nil),                         // 35: drover.v1.GetJobRequest
+	(*GetJobResponse)(nil),                        // 36: drover.v1.GetJobResponse
+	(*ServerServiceListJobsRequest)(nil),          // 37: drover.v1.ServerServiceListJobsRequest
+	(*ServerServiceListJobsResponse)(nil),         // 38: drover.v1.ServerServiceListJobsResponse
+	(*WatchJobRequest)(nil),                       // 39: drover.v1.WatchJobRequest
+	(*WatchJobResponse)(nil),                      // 40: drover.v1.WatchJobResponse
+	(*CancelJobRequest)(nil),                      // 41: drover.v1.CancelJobRequest
+	(*CancelJobResponse)(nil),                     // 42: drover.v1.CancelJobResponse
+	(*ReadLogsRequest)(nil),                       // 43: drover.v1.ReadLogsRequest
+	(*ReadLogsResponse)(nil),                      // 44: drover.v1.ReadLogsResponse
+	(*StatContentRequest)(nil),                    // 45: drover.v1.StatContentRequest
+	(*StatContentResponse)(nil),                   // 46: drover.v1.StatContentResponse
+	(*WithdrawRequest)(nil),                       // 47: drover.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),                      // 48: drover.v1.WithdrawResponse
+	(*WatchJobsRequest)(nil),                      // 49: drover.v1.WatchJobsRequest
+	(*WatchJobsResponse)(nil),                     // 50: drover.v1.WatchJobsResponse
+	(*MoveJobRequest)(nil),                        // 51: drover.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                       // 52: drover.v1.MoveJobResponse
+	(*HoldJobsRequest)(nil),                       // 53: drover.v1.HoldJobsRequest
+	(*HoldJobsResponse)(nil),                      // 54: drover.v1.HoldJobsResponse
+	(*PlaceJobsRequest)(nil),                      // 55: drover.v1.PlaceJobsRequest
+	(*Placement)(nil),                             // 56: drover.v1.Placement
+	(*PlaceJobsResponse)(nil),                     // 57: drover.v1.PlaceJobsResponse
+	(*DraftRequest)(nil),                          // 58: drover.v1.DraftRequest
+	(*DraftEdit)(nil),                             // 59: drover.v1.DraftEdit
+	(*DraftQuestion)(nil),                         // 60: drover.v1.DraftQuestion
+	(*DraftResponse)(nil),                         // 61: drover.v1.DraftResponse
+	(*ServerServiceListMovesRequest)(nil),         // 62: drover.v1.ServerServiceListMovesRequest
+	(*ServerServiceListMovesResponse)(nil),        // 63: drover.v1.ServerServiceListMovesResponse
+	(*SetDrainingRequest)(nil),                    // 64: drover.v1.SetDrainingRequest
+	(*SetDrainingResponse)(nil),                   // 65: drover.v1.SetDrainingResponse
+	(*SettleJobRequest)(nil),                      // 66: drover.v1.SettleJobRequest
+	(*SettleJobResponse)(nil),                     // 67: drover.v1.SettleJobResponse
+	(*Data)(nil),                                  // 68: drover.v1.Data
+	(*Booking)(nil),                               // 69: drover.v1.Booking
+	(*Reservation)(nil),                           // 70: drover.v1.Reservation
+	(*ErrorDetail)(nil),                           // 71: drover.v1.ErrorDetail
+	(*Site)(nil),                                  // 72: drover.v1.Site
+	(*SiteStatus)(nil),                            // 73: drover.v1.SiteStatus
+	(*PolicyState)(nil),                           // 74: drover.v1.PolicyState
+	(*durationpb.Duration)(nil),                   // 75: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),                 // 76: google.protobuf.Timestamp
+	(*Service)(nil),                               // 77: drover.v1.Service
+	(*Request)(nil),                               // 78: drover.v1.Request
+	(*Quote)(nil),                                 // 79: drover.v1.Quote
+	(*Accuracy)(nil),                              // 80: drover.v1.Accuracy
+	(*DecisionRecord)(nil),                        // 81: drover.v1.DecisionRecord
+	(*Job)(nil),                                   // 82: drover.v1.Job
+	(*JobDigest)(nil),                             // 83: drover.v1.JobDigest
+	(*Shape)(nil),                                 // 84: drover.v1.Shape
+	(*Move)(nil),                                  // 85: drover.v1.Move
 }
 var file_drover_v1_server_service_proto_depIdxs = []int32{
-	74, // 0: drover.v1.PutDataRequest.data:type_name -> drover.v1.Data
-	74, // 1: drover.v1.PutDataResponse.data:type_name -> drover.v1.Data
-	74, // 2: drover.v1.GetDataResponse.data:type_name -> drover.v1.Data
+	68, // 0: drover.v1.PutDataRequest.data:type_name -> drover.v1.Data
+	68, // 1: drover.v1.PutDataResponse.data:type_name -> drover.v1.Data
+	68, // 2: drover.v1.GetDataResponse.data:type_name -> drover.v1.Data
 	6,  // 3: drover.v1.GetDataResponse.gone:type_name -> drover.v1.GoneData
-	74, // 4: drover.v1.CopyDataResponse.data:type_name -> drover.v1.Data
-	74, // 5: drover.v1.ServerServiceListDataResponse.data:type_name -> drover.v1.Data
-	74, // 6: drover.v1.ServerServiceRemoveDataResponse.data:type_name -> drover.v1.Data
-	75, // 7: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
-	76, // 8: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
-	77, // 9: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
-	75, // 10: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
-	76, // 11: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
-	76, // 12: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
-	76, // 13: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
-	78, // 14: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
-	79, // 15: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
-	80, // 16: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
-	81, // 17: drover.v1.WatchSiteRequest.every:type_name -> google.protobuf.Duration
-	82, // 18: drover.v1.WatchSiteResponse.at:type_name -> google.protobuf.Timestamp
-	27, // 19: drover.v1.WatchSiteResponse.nodes:type_name -> drover.v1.NodeUse
-	28, // 20: drover.v1.WatchSiteResponse.jobs:type_name -> drover.v1.JobUse
-	81, // 21: drover.v1.JobUse.used_cpu_time:type_name -> google.protobuf.Duration
-	82, // 22: drover.v1.JobUse.measured_at:type_name -> google.protobuf.Timestamp
-	78, // 23: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
-	83, // 24: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
-	79, // 25: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
-	84, // 26: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
-	81, // 27: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
-	85, // 28: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	86, // 29: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
-	84, // 30: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	87, // 31: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	88, // 32: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	88, // 33: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	88, // 34: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	88, // 35: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	88, // 36: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	68, // 4: drover.v1.CopyDataResponse.data:type_name -> drover.v1.Data
+	68, // 5: drover.v1.ServerServiceListDataResponse.data:type_name -> drover.v1.Data
+	68, // 6: drover.v1.ServerServiceRemoveDataResponse.data:type_name -> drover.v1.Data
+	69, // 7: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
+	70, // 8: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
+	71, // 9: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
+	69, // 10: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
+	70, // 11: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
+	70, // 12: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
+	70, // 13: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
+	72, // 14: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
+	73, // 15: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
+	74, // 16: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
+	75, // 17: drover.v1.WatchSiteRequest.every:type_name -> google.protobuf.Duration
+	76, // 18: drover.v1.WatchSiteResponse.at:type_name -> google.protobuf.Timestamp
+	25, // 19: drover.v1.WatchSiteResponse.nodes:type_name -> drover.v1.NodeUse
+	26, // 20: drover.v1.WatchSiteResponse.jobs:type_name -> drover.v1.JobUse
+	75, // 21: drover.v1.JobUse.used_cpu_time:type_name -> google.protobuf.Duration
+	76, // 22: drover.v1.JobUse.measured_at:type_name -> google.protobuf.Timestamp
+	72, // 23: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
+	77, // 24: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
+	73, // 25: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
+	78, // 26: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
+	75, // 27: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
+	79, // 28: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
+	80, // 29: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
+	78, // 30: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	81, // 31: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	82, // 32: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	82, // 33: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	82, // 34: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	82, // 35: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	82, // 36: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
 	0,  // 37: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	89, // 38: drover.v1.UploadResponse.file:type_name -> drover.v1.File
-	88, // 39: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
-	90, // 40: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	81, // 41: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	88, // 42: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
-	81, // 43: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	90, // 44: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	62, // 45: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
-	91, // 46: drover.v1.Placement.shape:type_name -> drover.v1.Shape
-	81, // 47: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	90, // 48: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	81, // 49: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
-	65, // 50: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
-	66, // 51: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
-	84, // 52: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
-	81, // 53: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
-	84, // 54: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
-	81, // 55: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
-	85, // 56: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
-	85, // 57: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
-	81, // 58: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
-	92, // 59: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	79, // 60: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	1,  // 61: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
-	88, // 62: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
-	29, // 63: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
-	31, // 64: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
-	33, // 65: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
-	35, // 66: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
-	37, // 67: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
-	39, // 68: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
-	41, // 69: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
-	43, // 70: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
-	45, // 71: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	47, // 72: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
-	49, // 73: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
-	51, // 74: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
-	53, // 75: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
-	55, // 76: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
-	57, // 77: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
-	59, // 78: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
-	61, // 79: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
-	68, // 80: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
-	64, // 81: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
-	70, // 82: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
-	72, // 83: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
-	15, // 84: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
-	17, // 85: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
-	19, // 86: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
-	21, // 87: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
-	23, // 88: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
-	25, // 89: drover.v1.ServerService.WatchSite:input_type -> drover.v1.WatchSiteRequest
-	2,  // 90: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
-	4,  // 91: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
-	7,  // 92: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
-	9,  // 93: drover.v1.ServerService.DownloadData:input_type -> drover.v1.DownloadDataRequest
-	11, // 94: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
-	13, // 95: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
-	30, // 96: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	32, // 97: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	34, // 98: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	36, // 99: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	38, // 100: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	40, // 101: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	42, // 102: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	44, // 103: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	46, // 104: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	48, // 105: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
-	50, // 106: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
-	52, // 107: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
-	54, // 108: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
-	56, // 109: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
-	58, // 110: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
-	60, // 111: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
-	63, // 112: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
-	69, // 113: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
-	67, // 114: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
-	71, // 115: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
-	73, // 116: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
-	16, // 117: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
-	18, // 118: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
-	20, // 119: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
-	22, // 120: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
-	24, // 121: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
-	26, // 122: drover.v1.ServerService.WatchSite:output_type -> drover.v1.WatchSiteResponse
-	3,  // 123: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
-	5,  // 124: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
-	8,  // 125: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
-	10, // 126: drover.v1.ServerService.DownloadData:output_type -> drover.v1.DownloadDataResponse
-	12, // 127: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
-	14, // 128: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
-	96, // [96:129] is the sub-list for method output_type
-	63, // [63:96] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	82, // 38: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	83, // 39: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	75, // 40: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	82, // 41: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	75, // 42: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	83, // 43: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	56, // 44: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
+	84, // 45: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	75, // 46: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	83, // 47: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	75, // 48: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
+	59, // 49: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
+	60, // 50: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
+	78, // 51: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
+	75, // 52: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
+	78, // 53: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
+	75, // 54: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
+	79, // 55: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
+	79, // 56: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
+	75, // 57: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
+	85, // 58: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	73, // 59: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	1,  // 60: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
+	82, // 61: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	27, // 62: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
+	29, // 63: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
+	31, // 64: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
+	33, // 65: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
+	35, // 66: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
+	37, // 67: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
+	39, // 68: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
+	41, // 69: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
+	43, // 70: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
+	45, // 71: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
+	47, // 72: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	49, // 73: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	51, // 74: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	53, // 75: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	55, // 76: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	62, // 77: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	58, // 78: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
+	64, // 79: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	66, // 80: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	13, // 81: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
+	15, // 82: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
+	17, // 83: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
+	19, // 84: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
+	21, // 85: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
+	23, // 86: drover.v1.ServerService.WatchSite:input_type -> drover.v1.WatchSiteRequest
+	2,  // 87: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
+	4,  // 88: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
+	7,  // 89: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
+	9,  // 90: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
+	11, // 91: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
+	28, // 92: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	30, // 93: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	32, // 94: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	34, // 95: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	36, // 96: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	38, // 97: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	40, // 98: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	42, // 99: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	44, // 100: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	46, // 101: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
+	48, // 102: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	50, // 103: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	52, // 104: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	54, // 105: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	57, // 106: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	63, // 107: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	61, // 108: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
+	65, // 109: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	67, // 110: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	14, // 111: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
+	16, // 112: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
+	18, // 113: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
+	20, // 114: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
+	22, // 115: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
+	24, // 116: drover.v1.ServerService.WatchSite:output_type -> drover.v1.WatchSiteResponse
+	3,  // 117: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
+	5,  // 118: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
+	8,  // 119: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
+	10, // 120: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
+	12, // 121: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
+	92, // [92:122] is the sub-list for method output_type
+	62, // [62:92] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_server_service_proto_init() }
@@ -4912,7 +4501,7 @@ func file_drover_v1_server_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_server_service_proto_rawDesc), len(file_drover_v1_server_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   72,
+			NumMessages:   66,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -54,10 +54,6 @@ const (
 	// ServerServiceStatContentProcedure is the fully-qualified name of the ServerService's StatContent
 	// RPC.
 	ServerServiceStatContentProcedure = "/drover.v1.ServerService/StatContent"
-	// ServerServiceUploadProcedure is the fully-qualified name of the ServerService's Upload RPC.
-	ServerServiceUploadProcedure = "/drover.v1.ServerService/Upload"
-	// ServerServiceDownloadProcedure is the fully-qualified name of the ServerService's Download RPC.
-	ServerServiceDownloadProcedure = "/drover.v1.ServerService/Download"
 	// ServerServiceWithdrawProcedure is the fully-qualified name of the ServerService's Withdraw RPC.
 	ServerServiceWithdrawProcedure = "/drover.v1.ServerService/Withdraw"
 	// ServerServiceWatchJobsProcedure is the fully-qualified name of the ServerService's WatchJobs RPC.
@@ -99,9 +95,6 @@ const (
 	ServerServiceGetDataProcedure = "/drover.v1.ServerService/GetData"
 	// ServerServiceCopyDataProcedure is the fully-qualified name of the ServerService's CopyData RPC.
 	ServerServiceCopyDataProcedure = "/drover.v1.ServerService/CopyData"
-	// ServerServiceDownloadDataProcedure is the fully-qualified name of the ServerService's
-	// DownloadData RPC.
-	ServerServiceDownloadDataProcedure = "/drover.v1.ServerService/DownloadData"
 	// ServerServiceListDataProcedure is the fully-qualified name of the ServerService's ListData RPC.
 	ServerServiceListDataProcedure = "/drover.v1.ServerService/ListData"
 	// ServerServiceRemoveDataProcedure is the fully-qualified name of the ServerService's RemoveData
@@ -137,12 +130,6 @@ type ServerServiceClient interface {
 	// StatContent returns how much of a file's content this server has, so that a client sends
 	// only what is missing.
 	StatContent(context.Context, *v1.StatContentRequest) (*v1.StatContentResponse, error)
-	// Upload stores a file's content, to be named by its sha256 in a submission. Uploading the
-	// same content again changes nothing. If the connection breaks and sha256 and size_bytes
-	// are known, the server keeps for a day what has arrived.
-	Upload(context.Context) (*connect.ClientStreamForClientSimple[v1.UploadRequest, v1.UploadResponse], error)
-	// Download sends a file that a job has written.
-	Download(context.Context, *v1.DownloadRequest) (*connect.ServerStreamForClient[v1.DownloadResponse], error)
 	// Withdraw makes sure that Submit never accepts a job, if it has not done so before: the
 	// client calls it when it got no answer to Submit. The result is durable. Only after
 	// "withdrawn" may the client submit the same job_id elsewhere.
@@ -199,8 +186,6 @@ type ServerServiceClient interface {
 	// break it continues where it stopped. Data that are sticky elsewhere are refused
 	// ("sticky-data").
 	CopyData(context.Context, *v1.CopyDataRequest) (*connect.ServerStreamForClient[v1.CopyDataResponse], error)
-	// DownloadData sends the content of data that are here.
-	DownloadData(context.Context, *v1.DownloadDataRequest) (*connect.ServerStreamForClient[v1.DownloadDataResponse], error)
 	// ListData lists the data that stay here, in the order of their handles.
 	ListData(context.Context, *v1.ServerServiceListDataRequest) (*v1.ServerServiceListDataResponse, error)
 	// RemoveData removes data. Accepted jobs keep what they use. Removing data that are not
@@ -286,20 +271,6 @@ func NewServerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			httpClient,
 			baseURL+ServerServiceStatContentProcedure,
 			connect.WithSchema(serverServiceMethods.ByName("StatContent")),
-			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-			connect.WithClientOptions(opts...),
-		),
-		upload: connect.NewClient[v1.UploadRequest, v1.UploadResponse](
-			httpClient,
-			baseURL+ServerServiceUploadProcedure,
-			connect.WithSchema(serverServiceMethods.ByName("Upload")),
-			connect.WithIdempotency(connect.IdempotencyIdempotent),
-			connect.WithClientOptions(opts...),
-		),
-		download: connect.NewClient[v1.DownloadRequest, v1.DownloadResponse](
-			httpClient,
-			baseURL+ServerServiceDownloadProcedure,
-			connect.WithSchema(serverServiceMethods.ByName("Download")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
@@ -428,13 +399,6 @@ func NewServerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
-		downloadData: connect.NewClient[v1.DownloadDataRequest, v1.DownloadDataResponse](
-			httpClient,
-			baseURL+ServerServiceDownloadDataProcedure,
-			connect.WithSchema(serverServiceMethods.ByName("DownloadData")),
-			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-			connect.WithClientOptions(opts...),
-		),
 		listData: connect.NewClient[v1.ServerServiceListDataRequest, v1.ServerServiceListDataResponse](
 			httpClient,
 			baseURL+ServerServiceListDataProcedure,
@@ -464,8 +428,6 @@ type serverServiceClient struct {
 	cancelJob         *connect.Client[v1.CancelJobRequest, v1.CancelJobResponse]
 	readLogs          *connect.Client[v1.ReadLogsRequest, v1.ReadLogsResponse]
 	statContent       *connect.Client[v1.StatContentRequest, v1.StatContentResponse]
-	upload            *connect.Client[v1.UploadRequest, v1.UploadResponse]
-	download          *connect.Client[v1.DownloadRequest, v1.DownloadResponse]
 	withdraw          *connect.Client[v1.WithdrawRequest, v1.WithdrawResponse]
 	watchJobs         *connect.Client[v1.WatchJobsRequest, v1.WatchJobsResponse]
 	moveJob           *connect.Client[v1.MoveJobRequest, v1.MoveJobResponse]
@@ -484,7 +446,6 @@ type serverServiceClient struct {
 	putData           *connect.Client[v1.PutDataRequest, v1.PutDataResponse]
 	getData           *connect.Client[v1.GetDataRequest, v1.GetDataResponse]
 	copyData          *connect.Client[v1.CopyDataRequest, v1.CopyDataResponse]
-	downloadData      *connect.Client[v1.DownloadDataRequest, v1.DownloadDataResponse]
 	listData          *connect.Client[v1.ServerServiceListDataRequest, v1.ServerServiceListDataResponse]
 	removeData        *connect.Client[v1.ServerServiceRemoveDataRequest, v1.ServerServiceRemoveDataResponse]
 }
@@ -569,16 +530,6 @@ func (c *serverServiceClient) StatContent(ctx context.Context, req *v1.StatConte
 		return response.Msg, err
 	}
 	return nil, err
-}
-
-// Upload calls drover.v1.ServerService.Upload.
-func (c *serverServiceClient) Upload(ctx context.Context) (*connect.ClientStreamForClientSimple[v1.UploadRequest, v1.UploadResponse], error) {
-	return c.upload.CallClientStreamSimple(ctx)
-}
-
-// Download calls drover.v1.ServerService.Download.
-func (c *serverServiceClient) Download(ctx context.Context, req *v1.DownloadRequest) (*connect.ServerStreamForClient[v1.DownloadResponse], error) {
-	return c.download.CallServerStream(ctx, connect.NewRequest(req))
 }
 
 // Withdraw calls drover.v1.ServerService.Withdraw.
@@ -731,11 +682,6 @@ func (c *serverServiceClient) CopyData(ctx context.Context, req *v1.CopyDataRequ
 	return c.copyData.CallServerStream(ctx, connect.NewRequest(req))
 }
 
-// DownloadData calls drover.v1.ServerService.DownloadData.
-func (c *serverServiceClient) DownloadData(ctx context.Context, req *v1.DownloadDataRequest) (*connect.ServerStreamForClient[v1.DownloadDataResponse], error) {
-	return c.downloadData.CallServerStream(ctx, connect.NewRequest(req))
-}
-
 // ListData calls drover.v1.ServerService.ListData.
 func (c *serverServiceClient) ListData(ctx context.Context, req *v1.ServerServiceListDataRequest) (*v1.ServerServiceListDataResponse, error) {
 	response, err := c.listData.CallUnary(ctx, connect.NewRequest(req))
@@ -782,12 +728,6 @@ type ServerServiceHandler interface {
 	// StatContent returns how much of a file's content this server has, so that a client sends
 	// only what is missing.
 	StatContent(context.Context, *v1.StatContentRequest) (*v1.StatContentResponse, error)
-	// Upload stores a file's content, to be named by its sha256 in a submission. Uploading the
-	// same content again changes nothing. If the connection breaks and sha256 and size_bytes
-	// are known, the server keeps for a day what has arrived.
-	Upload(context.Context, *connect.ClientStream[v1.UploadRequest]) (*v1.UploadResponse, error)
-	// Download sends a file that a job has written.
-	Download(context.Context, *v1.DownloadRequest, *connect.ServerStream[v1.DownloadResponse]) error
 	// Withdraw makes sure that Submit never accepts a job, if it has not done so before: the
 	// client calls it when it got no answer to Submit. The result is durable. Only after
 	// "withdrawn" may the client submit the same job_id elsewhere.
@@ -844,8 +784,6 @@ type ServerServiceHandler interface {
 	// break it continues where it stopped. Data that are sticky elsewhere are refused
 	// ("sticky-data").
 	CopyData(context.Context, *v1.CopyDataRequest, *connect.ServerStream[v1.CopyDataResponse]) error
-	// DownloadData sends the content of data that are here.
-	DownloadData(context.Context, *v1.DownloadDataRequest, *connect.ServerStream[v1.DownloadDataResponse]) error
 	// ListData lists the data that stay here, in the order of their handles.
 	ListData(context.Context, *v1.ServerServiceListDataRequest) (*v1.ServerServiceListDataResponse, error)
 	// RemoveData removes data. Accepted jobs keep what they use. Removing data that are not
@@ -927,20 +865,6 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 		ServerServiceStatContentProcedure,
 		svc.StatContent,
 		connect.WithSchema(serverServiceMethods.ByName("StatContent")),
-		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-		connect.WithHandlerOptions(opts...),
-	)
-	serverServiceUploadHandler := connect.NewClientStreamHandlerSimple(
-		ServerServiceUploadProcedure,
-		svc.Upload,
-		connect.WithSchema(serverServiceMethods.ByName("Upload")),
-		connect.WithIdempotency(connect.IdempotencyIdempotent),
-		connect.WithHandlerOptions(opts...),
-	)
-	serverServiceDownloadHandler := connect.NewServerStreamHandlerSimple(
-		ServerServiceDownloadProcedure,
-		svc.Download,
-		connect.WithSchema(serverServiceMethods.ByName("Download")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -1069,13 +993,6 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 		connect.WithIdempotency(connect.IdempotencyIdempotent),
 		connect.WithHandlerOptions(opts...),
 	)
-	serverServiceDownloadDataHandler := connect.NewServerStreamHandlerSimple(
-		ServerServiceDownloadDataProcedure,
-		svc.DownloadData,
-		connect.WithSchema(serverServiceMethods.ByName("DownloadData")),
-		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
-		connect.WithHandlerOptions(opts...),
-	)
 	serverServiceListDataHandler := connect.NewUnaryHandlerSimple(
 		ServerServiceListDataProcedure,
 		svc.ListData,
@@ -1112,10 +1029,6 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 			serverServiceReadLogsHandler.ServeHTTP(w, r)
 		case ServerServiceStatContentProcedure:
 			serverServiceStatContentHandler.ServeHTTP(w, r)
-		case ServerServiceUploadProcedure:
-			serverServiceUploadHandler.ServeHTTP(w, r)
-		case ServerServiceDownloadProcedure:
-			serverServiceDownloadHandler.ServeHTTP(w, r)
 		case ServerServiceWithdrawProcedure:
 			serverServiceWithdrawHandler.ServeHTTP(w, r)
 		case ServerServiceWatchJobsProcedure:
@@ -1152,8 +1065,6 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 			serverServiceGetDataHandler.ServeHTTP(w, r)
 		case ServerServiceCopyDataProcedure:
 			serverServiceCopyDataHandler.ServeHTTP(w, r)
-		case ServerServiceDownloadDataProcedure:
-			serverServiceDownloadDataHandler.ServeHTTP(w, r)
 		case ServerServiceListDataProcedure:
 			serverServiceListDataHandler.ServeHTTP(w, r)
 		case ServerServiceRemoveDataProcedure:
@@ -1205,14 +1116,6 @@ func (UnimplementedServerServiceHandler) ReadLogs(context.Context, *v1.ReadLogsR
 
 func (UnimplementedServerServiceHandler) StatContent(context.Context, *v1.StatContentRequest) (*v1.StatContentResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.StatContent is not implemented"))
-}
-
-func (UnimplementedServerServiceHandler) Upload(context.Context, *connect.ClientStream[v1.UploadRequest]) (*v1.UploadResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.Upload is not implemented"))
-}
-
-func (UnimplementedServerServiceHandler) Download(context.Context, *v1.DownloadRequest, *connect.ServerStream[v1.DownloadResponse]) error {
-	return connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.Download is not implemented"))
 }
 
 func (UnimplementedServerServiceHandler) Withdraw(context.Context, *v1.WithdrawRequest) (*v1.WithdrawResponse, error) {
@@ -1285,10 +1188,6 @@ func (UnimplementedServerServiceHandler) GetData(context.Context, *v1.GetDataReq
 
 func (UnimplementedServerServiceHandler) CopyData(context.Context, *v1.CopyDataRequest, *connect.ServerStream[v1.CopyDataResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.CopyData is not implemented"))
-}
-
-func (UnimplementedServerServiceHandler) DownloadData(context.Context, *v1.DownloadDataRequest, *connect.ServerStream[v1.DownloadDataResponse]) error {
-	return connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.DownloadData is not implemented"))
 }
 
 func (UnimplementedServerServiceHandler) ListData(context.Context, *v1.ServerServiceListDataRequest) (*v1.ServerServiceListDataResponse, error) {
