@@ -193,23 +193,23 @@ func TestInvalidArraysAreRefusedLocally(t *testing.T) {
 	}
 }
 
-// newWorldless returns a client of nobody, and how often it tried to reach somebody.
+// newWorldless returns a client without a grid, and how many calls it has tried.
 func newWorldless(t *testing.T) (*int, *Client) {
 	t.Helper()
 	tried := new(int)
-	c, err := New(Config{Agents: []string{"http://nobody"}, CallTimeout: Default().CallTimeout}, WithTransport(nobody{tried}))
+	c, err := New(Config{Agents: []string{"http://none"}, CallTimeout: Default().CallTimeout}, WithTransport(unreachable{tried}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tried, c
 }
 
-// nobody counts who tries to reach somebody.
-type nobody struct{ tried *int }
+// unreachable counts the calls of a client.
+type unreachable struct{ tried *int }
 
-func (r nobody) RoundTrip(*http.Request) (*http.Response, error) {
+func (r unreachable) RoundTrip(*http.Request) (*http.Response, error) {
 	*r.tried++
-	return nil, errors.New("nobody is there")
+	return nil, errors.New("unreachable")
 }
 
 func mustBlock[T Element](rows [][]T) Block {

@@ -34,7 +34,7 @@ func TestAPipeIsRefusedAsAFile(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
 	}
-	_, err := fileAt(pipe).open() // nobody ever writes to it
+	_, err := fileAt(pipe).open() // a pipe without a writer
 	if e := reasonError(t, "pipe", err, problem.BadValue); e.Accepted == "" || e.Hint == "" {
 		t.Errorf("%+v", e)
 	}

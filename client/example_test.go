@@ -99,7 +99,7 @@ func ExampleClient_Why() {
 	}
 }
 
-// Have a request that may be executed twice started anew when its site is silent
+// Replace an attempt of an idempotent request when its site is silent
 // for ten minutes.
 func ExampleRerun() {
 	grid, err := client.New(client.Default("http://127.0.0.1:7410"))

@@ -15,7 +15,7 @@ import (
 // mostReruns bounds the attempts that replace a lost one.
 const mostReruns = 8
 
-// lost is an attempt whose state cannot be found out.
+// lost is an attempt of unknown state.
 type lost struct {
 	id string
 	at submission.Target
@@ -225,7 +225,7 @@ func (r *request) renew(of string) error {
 func repeatable(sent rpc.Request, id string) error {
 	if !sent.Idempotent() {
 		return &problem.Problem{
-			Reason: problem.NotIdempotent, Field: "rerun", Accepted: "a job whose request is idempotent",
+			Reason: problem.NotIdempotent, Field: "rerun", Accepted: "a job with an idempotent request",
 			Message: fmt.Sprintf("the request of job %s is not idempotent: it must not be executed twice", id),
 			Hint:    "wait without a new attempt",
 		}

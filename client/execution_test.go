@@ -75,7 +75,7 @@ func TestAnIdempotentRequestGetsANewAttemptWhenTheServerIsSilent(t *testing.T) {
 			t.Errorf("job %s is a retry of %q, the first was %s", second.GetJobId(), second.GetRequest().GetRetryOf(), first)
 		}
 		if took := time.Since(began); took < 20*time.Second || took > 23*time.Second {
-			t.Errorf("started anew after %v", took)
+			t.Errorf("new attempt after %v", took)
 		}
 	})
 }

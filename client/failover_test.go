@@ -290,7 +290,7 @@ func TestARecordedCancelIsRepeatedUntilTheAuthorityDecides(t *testing.T) {
 			}
 		})
 	})
-	t.Run("nobody answers for longer than patience", func(t *testing.T) {
+	t.Run("no answer for longer than patience", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, c := newWorld(t, patient(10*time.Second))
 			w.Agent.At("b", 1)

@@ -28,7 +28,7 @@ func newWorld(t *testing.T, cfg Config) (*clienttest.World, *Client) {
 	return w, c
 }
 
-// newDepots returns a grid of fakes whose sites store data, and a client of it.
+// newDepots returns a grid of fakes with data, and a client of it.
 func newDepots(t *testing.T, cfg Config) (*clienttest.Depots, *Client) {
 	g, transport := clienttest.NewDepots(t)
 	if cfg.Agents == nil {

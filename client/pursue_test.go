@@ -190,7 +190,7 @@ func TestDownloadsResumeAndAreVerified(t *testing.T) {
 func TestListsComeFromTheNextAgentAndInPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := patient(3 * time.Second)
-		cfg.Agents = []string{"http://nobody", "http://agent"}
+		cfg.Agents = []string{"http://down", "http://agent"}
 		_, c := newWorld(t, cfg)
 		sites, err := c.Sites(t.Context())
 		if err != nil || len(sites) != 2 || sites[0].Name != "a" || sites[1].Name != "b" {

@@ -33,7 +33,7 @@ func TestAPasswordInAURLIsNotShown(t *testing.T) {
 	}
 	defer c.Close()
 	if _, err := c.Sites(t.Context()); err == nil || strings.Contains(err.Error(), "secret") {
-		t.Errorf("nobody answers: %v", err)
+		t.Errorf("no answer: %v", err)
 	}
 	if _, err := NewDirect("ftp://u:secret@h", Default()); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("a server: %v", err)

@@ -77,7 +77,7 @@ func beginsHandle(text string) error {
 		if i >= 36 || dash != (c == '-') || !dash && !hex {
 			return &problem.Problem{
 				Reason: problem.BadValue, Field: "data_id", Accepted: "a handle or its beginning", Message: fmt.Sprintf("data %q", text),
-				Hint: "drover data list shows the handles; a file whose name begins like this is given as ./" + storedPrefix + text,
+				Hint: "drover data list shows the handles; a file with such a name is given as ./" + storedPrefix + text,
 			}
 		}
 	}

@@ -24,17 +24,17 @@ func TestDataIsCopiedToTheServerBeforeTheSubmission(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.Keep("b", handle, "one", &droverv1.Data{Content: &droverv1.File{Name: "a.mtx"}})
 		g.Keep("a", handle2, "two", &droverv1.Data{Element: droverv1.ElementType_ELEMENT_TYPE_UINT8, Dimensions: []int64{1, 3}})
-		var told []string
+		var reported []string
 		job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}), Stored("b", &Data{ID: handle2}),
-			Sending(func(name string, sent, size int64) { told = append(told, name) }))
+			Sending(func(name string, sent, size int64) { reported = append(reported, name) }))
 		if err != nil || job.Site != "a" {
 			t.Fatalf("%+v, %v", job, err)
 		}
 		if diff := cmp.Diff([]string{"a/" + handle}, g.Copies); diff != "" {
 			t.Errorf("copied (-want +got)\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{"matrix"}, told); diff != "" {
-			t.Errorf("told (-want +got)\n%s", diff)
+		if diff := cmp.Diff([]string{"matrix"}, reported); diff != "" {
+			t.Errorf("reported (-want +got)\n%s", diff)
 		}
 		args := g.A.Sent()[0].GetRequest().GetArguments()
 		if f := args["matrix"].GetFileValue(); f.GetDataId() != handle || f.GetName() != "a.mtx" || f.GetSha256() != "" {

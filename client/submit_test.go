@@ -214,7 +214,7 @@ func TestAnErrorNamesItsFieldOnce(t *testing.T) {
 	e := &problem.Problem{Field: "request.owner", Accepted: "at most 255 bytes"}
 	for _, e.Message = range []string{"300 bytes", "request.owner: 300 bytes", "request.owner: 300 bytes, accepted: at most 255 bytes"} {
 		if got, want := e.Error(), "request.owner: 300 bytes, accepted: at most 255 bytes"; got != want {
-			t.Errorf("%q is told as %q, want %q", e.Message, got, want)
+			t.Errorf("%q reads %q, want %q", e.Message, got, want)
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
 
-// receiver is a server that takes content, and whose connections break.
+// receiver is a server for content with connections that break.
 type receiver struct {
 	droverv1connect.UnimplementedServerServiceHandler
 	store *blobs.Store
@@ -30,7 +30,7 @@ type receiver struct {
 	cuts  []int64 // after so many bytes of an upload its connection breaks; then no more do
 	begun []int64 // where uploads began
 	bytes int64   // that were received
-	busy  int     // so many questions are answered with somebody else at work
+	busy  int     // so many questions are answered with another upload under way
 }
 
 func (r *receiver) StatContent(_ context.Context, req *droverv1.StatContentRequest) (*droverv1.StatContentResponse, error) {
@@ -64,7 +64,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// received is an upload whose connection breaks after so many bytes.
+// received is an upload with a connection that breaks after so many bytes.
 type received struct {
 	r    *receiver
 	body io.Reader
@@ -127,11 +127,11 @@ func TestAnUploadResumesWhereItBroke(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.begun) != 3 || r.begun[0] != 0 || r.begun[1] != 100_000 || r.begun[2] != 150_000 || r.bytes != f.size || last != f.size {
-		t.Errorf("uploads from %d, %d bytes of %d, told of %d", r.begun, r.bytes, f.size, last)
+		t.Errorf("uploads from %d, %d bytes of %d, reported %d", r.begun, r.bytes, f.size, last)
 	}
 	last = 0
 	if err := bring(func(n int64) { last = n }); err != nil || len(r.begun) != 3 || last != f.size {
-		t.Errorf("what is there is sent again: uploads from %d, told of %d, %v", r.begun, last, err)
+		t.Errorf("what is there is sent again: uploads from %d, reported %d, %v", r.begun, last, err)
 	}
 }
 

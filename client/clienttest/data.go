@@ -20,7 +20,7 @@ import (
 	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
-// Depots is a grid of fakes whose sites keep data.
+// Depots is a grid of fakes with data.
 type Depots struct {
 	*World
 	Mu         sync.Mutex
@@ -48,7 +48,7 @@ type (
 	}
 )
 
-// NewDepots returns a grid whose sites store data. It is called in a bubble.
+// NewDepots returns a grid with data. It is called in a bubble.
 func NewDepots(t *testing.T) (*Depots, http.RoundTripper) {
 	w, transport := New(t)
 	g := &Depots{
@@ -64,7 +64,7 @@ func NewDepots(t *testing.T) (*Depots, http.RoundTripper) {
 	return g, transport
 }
 
-// Keep puts data at a site, as if somebody had.
+// Keep stores data at a site.
 func (g *Depots) Keep(site, id, content string, of *droverv1.Data) {
 	sum := sha256.Sum256([]byte(content))
 	d := proto.CloneOf(of)

@@ -361,7 +361,7 @@ func (f *Agent) SetDraining(_ context.Context, req *droverv1.AgentServiceSetDrai
 	return &droverv1.AgentServiceSetDrainingResponse{Status: &droverv1.SiteStatus{Waiting: 3, Draining: req.GetDraining()}}, nil
 }
 
-// Refound is a job as an agent remembers it whose site does not answer.
+// Refound is a job of a silent site, as an agent remembers it.
 func Refound(j *droverv1.Job) *droverv1.Job {
 	j.Id, j.Site, j.State, j.UnknownFor = ID, "a", droverv1.JobState_JOB_STATE_RUNNING, durationpb.New(time.Minute)
 	return j

@@ -19,12 +19,12 @@ import (
 func TestArraysThroughALiveGrid(t *testing.T) {
 	g := liveGrid(t)
 	for name, test := range map[string]func(*testing.T, *Grid){
-		"arrays go there and back":                       arraysInMemory,
-		"files of NumPy go there and back":               arraysInFiles,
-		"arrays by name, and what they become by Fetch":  arraysByName,
-		"arrays of nothing":                              emptyArrays,
-		"what is no array of the service's is refused":   arrayMisfits,
-		"what cannot be filled is told, and left as was": arrayOutletMisfits,
+		"arrays go there and back":                                       arraysInMemory,
+		"files of NumPy go there and back":                               arraysInFiles,
+		"arrays by name, and what they become by Fetch":                  arraysByName,
+		"arrays of nothing":                                              emptyArrays,
+		"what is no array of the service's is refused":                   arrayMisfits,
+		"an output that does not fit is refused and leaves its variable": arrayOutletMisfits,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, g) })
 	}
@@ -79,7 +79,7 @@ func arraysInMemory(t *testing.T, g *Grid) {
 		t.Errorf("c %v, before %v, copy %v, notes %q", c, before, twice, notes)
 	}
 	if !slices.Equal(held, was.Data) {
-		t.Errorf("what somebody else holds has become %v", held)
+		t.Errorf("the old slice has become %v", held)
 	}
 	// An io.Writer and a path get the block.
 	path := filepath.Join(t.TempDir(), "before.raw")

@@ -18,19 +18,19 @@ import (
 func TestGridRPC(t *testing.T) {
 	g := liveGrid(t)
 	for name, test := range map[string]func(*testing.T, *Grid){
-		"arguments of every type reach the service and come back":     everyType,
-		"an argument stack is a list of arguments":                    stack,
-		"what does not fit the declaration is refused here":           misfits,
-		"a bound handle calls one site only":                          bound,
-		"what is not there has its code":                              notThere,
-		"a failure is told by the wait, once by FailedSession":        failures,
-		"a session that has ended can be waited for again":            twice,
-		"a wait that is given up leaves the job running":              givenUp,
-		"each session is returned once by WaitAny":                    anyOnce,
-		"WaitOr and ProbeOr return the one that has ended":            theOne,
-		"a cancelled session has failed":                              cancelled,
-		"sessions of another grid are none of this one":               foreign,
-		"a handle that was destructed or never made cannot be called": badHandles,
+		"arguments of every type reach the service and come back":      everyType,
+		"an argument stack is a list of arguments":                     stack,
+		"what does not fit the declaration is refused here":            misfits,
+		"a bound handle calls one site only":                           bound,
+		"what is not there has its code":                               notThere,
+		"a failure is returned by the wait, and once by FailedSession": failures,
+		"a session that has ended can be waited for again":             twice,
+		"a wait that is given up leaves the job running":               givenUp,
+		"each session is returned once by WaitAny":                     anyOnce,
+		"WaitOr and ProbeOr return the one that has ended":             theOne,
+		"a cancelled session has failed":                               cancelled,
+		"sessions of another grid are none of this one":                foreign,
+		"a handle that was destructed or never made cannot be called":  badHandles,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, g) })
 	}

@@ -98,7 +98,7 @@ func ExampleGrid_WaitAny() {
 	for {
 		s, err := grid.WaitAny(ctx)
 		switch {
-		case errors.Is(err, gridrpc.NoneCompleted): // all were told
+		case errors.Is(err, gridrpc.NoneCompleted): // all have been returned
 			return
 		case errors.Is(err, gridrpc.SessionFailed):
 			fmt.Println(s.ID(), "failed:", err)

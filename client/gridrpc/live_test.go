@@ -40,7 +40,7 @@ func newWorld(t *testing.T, cfg client.Config) (*clienttest.World, *client.Clien
 	return w, newClient(t, cfg, transport)
 }
 
-// newDepots returns a grid of fakes whose sites store data, and a client of it.
+// newDepots returns a grid of fakes with data, and a client of it.
 func newDepots(t *testing.T, cfg client.Config) (*clienttest.Depots, *client.Client) {
 	g, transport := clienttest.NewDepots(t)
 	return g, newClient(t, cfg, transport)

@@ -118,7 +118,7 @@ func (s *Session) stuck(ctx context.Context, err error) error {
 	return coded(err, s)
 }
 
-// abandoned is the error of a wait whose context ended.
+// abandoned is the error of a wait after the end of its context.
 func (s *Session) abandoned(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if CodeOf(cause) == NotInitialized {
@@ -146,8 +146,8 @@ func (g *Grid) opened(s *Session) {
 	g.list.open = append(g.list.open, s)
 }
 
-// told notes that a wait returns a session, and reports whether it is the first one.
-func (g *Grid) told(s *Session) bool {
+// returned notes that a wait returns a session, and reports whether it is the first one.
+func (g *Grid) returned(s *Session) bool {
 	_, err := s.has()
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// fakeGrid is a grid of fakes whose jobs are done at once. It is called in a bubble.
+// fakeGrid is a grid of fakes that finish jobs at once. It is called in a bubble.
 func fakeGrid(t *testing.T) (*clienttest.World, *Grid) {
 	w, c := newWorld(t, patient(10*time.Second))
 	w.Agent.Service = &droverv1.Service{Name: "lu", Arguments: []*droverv1.Argument{
@@ -277,7 +277,7 @@ func TestABoundCallGoesToItsSiteOnly(t *testing.T) {
 		w.Cut("b")
 		wantCode(t, "to one that is down", coded(submit(client.AtSite("b")), nil), CommunicationFailed)
 		began := time.Now()
-		wantCode(t, "to one that nobody names", coded(submit(client.AtSite("c")), nil), CommunicationFailed)
+		wantCode(t, "to an unknown site", coded(submit(client.AtSite("c")), nil), CommunicationFailed)
 		if took := time.Since(began); took < 10*time.Second {
 			t.Errorf("gave up after %v", took)
 		}
@@ -292,8 +292,8 @@ func TestAGridForgetsOldSessions(t *testing.T) {
 	for i := range mostSettled + 10 {
 		s := &Session{id: SessionID(rune(i)), ended: true, err: &CodeError{Code: SessionFailed}}
 		g.opened(s)
-		if !g.told(s) || g.told(s) {
-			t.Fatal("the end is told once")
+		if !g.returned(s) || g.returned(s) {
+			t.Fatal("a session is returned once")
 		}
 	}
 	if l := &g.list; len(l.byID) != mostSettled || len(l.settled) != mostSettled || len(l.failed) != mostSettled || len(l.open) != 0 {

@@ -60,7 +60,7 @@ func (g *Grid) WaitOr(ctx context.Context, sessions ...*Session) (*Session, erro
 	}
 	s, err := or(ctx, sessions)
 	if s != nil {
-		g.told(s)
+		g.returned(s)
 	}
 	return s, err
 }
@@ -75,7 +75,7 @@ func (g *Grid) WaitAny(ctx context.Context) (*Session, error) {
 	defer leave()
 	for {
 		s, err := or(ctx, g.outstanding())
-		if s == nil || g.told(s) { // otherwise another wait has returned it meanwhile
+		if s == nil || g.returned(s) { // otherwise another wait has returned it meanwhile
 			return s, err
 		}
 	}
@@ -94,7 +94,7 @@ func (g *Grid) and(ctx context.Context, sessions []*Session) error {
 			failed = append(failed, err)
 		}
 		if ended {
-			g.told(s)
+			g.returned(s)
 		}
 	}
 	all := slices.Concat(other, failed)

@@ -81,7 +81,7 @@ func textOf(v *droverv1.Value) string {
 
 // ArrayText describes a vector or matrix for people: "2 x 3 of float64".
 func ArrayText(element string, dimensions []int64) string {
-	if len(dimensions) == 0 { // an output whose size is wrong
+	if len(dimensions) == 0 { // an output of a wrong size
 		return "an array of " + element
 	}
 	parts := make([]string, len(dimensions))

@@ -21,7 +21,7 @@ func TestANewAttemptNeedsAnUnknownSubmission(t *testing.T) {
 			300ms unsent   => pause until 500ms for unsent
 			500ms awake    => submit a
 			500ms unsent   => rerun, not at a, for unsent`},
-		"nothing was sent: there is nothing to start anew": {"", `
+		"nothing was sent: there is no attempt to replace": {"", `
 			0s    start    => map 0
 			0s    mapped a => submit a
 			0s    unsent   => pause until 100ms for unsent

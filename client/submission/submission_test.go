@@ -121,7 +121,7 @@ func TestSubmission(t *testing.T) {
 			100ms awake      => map 0
 			100ms mapped b   => submit b
 			100ms unfit      => fail for unfit`},
-		"when nothing could be sent anywhere the agent is asked anew": {1, 10 * batch.Second, `
+		"when nothing could be sent to any site the agent is asked again": {1, 10 * batch.Second, `
 			0s    start      => map 0
 			0s    mapped a b => submit a
 			0s    unsent     => submit b
@@ -184,7 +184,7 @@ func TestSubmission(t *testing.T) {
 			0s start      => map 0
 			0s mapped a b => submit a
 			0s silent     => unknown at a for silent`},
-		"patience begins anew when the job is sent": {2, batch.Second, `
+		"patience restarts when the job is sent": {2, batch.Second, `
 			0s    start    => map 0
 			0s    unsent   => map 1
 			0s    mapped a => submit a

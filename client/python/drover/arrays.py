@@ -38,8 +38,7 @@ class Matrix:
     """A matrix: ``rows`` times ``cols`` elements in ``data``, row by row, an
     ``array.array`` or a list of complex numbers.
 
-    ``m[1, 2]`` is an element, ``m.view()`` all of them for whoever knows the buffer
-    protocol: ``numpy.asarray(m.view())`` shares its memory.
+    ``m[1, 2]`` is an element, ``m.view()`` all of them as a buffer: ``numpy.asarray(m.view())`` shares its memory.
     """
 
     def __init__(self, rows: int, cols: int, data: Vector) -> None:

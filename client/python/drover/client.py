@@ -36,10 +36,10 @@ class Client(Depot):
     """Talks to one grid, for any number of threads.
 
     ``agents`` are URLs, the preferred one first; without them ``DROVER_AGENTS`` (URLs
-    separated by commas), else the local default. ``patience`` is how long failures in
-    a row are answered by trying again, in seconds; ``long_patience`` is that of what
-    takes long by nature (wait, logs, downloads), during which a site may be started
-    anew. ``call_timeout`` bounds one call that is answered at once.
+    separated by commas), else the local default. ``patience`` is how long
+    consecutive failures are retried, in seconds; ``long_patience`` is the patience of
+    long operations (wait, logs, downloads), during which a site can be restarted.
+    ``call_timeout`` bounds a call that is answered at once.
     """
 
     def __init__(
@@ -210,7 +210,7 @@ class Client(Depot):
                     return job
                 if left == 0 or isinstance(error, TimeoutError):
                     raise error
-            raise AssertionError("nobody has ended")
+            raise AssertionError("no job has ended")
         finally:
             scope.stop()
             for t in threads:

@@ -39,9 +39,9 @@ class Moved(Exception):
 class Job:
     """A job as last reported; a session in GridRPC.
 
-    Its ID never changes, wherever it moves. Everything here goes to the server that
-    has the job, follows it when it has moved, and tries again while nobody answers,
-    for as long as the client's patience lasts.
+    Its ID never changes, wherever it moves. Every method calls the server that
+    has the job, follows it when it has moved, and retries until the client's patience
+    runs out.
     """
 
     def __init__(self, client: Driver, id: str, raw: Optional[dict[str, Any]] = None, at: Optional[Target] = None) -> None:
@@ -155,14 +155,14 @@ class Job:
     def wait(self, timeout: Optional[float] = None) -> Job:
         """Waits for the end, well or not (``grpc_wait``).
 
-        A ``TimeoutError`` says that the job goes on. Its server may be started anew
-        meanwhile, and the job may move.
+        A ``TimeoutError`` says that the job continues. Meanwhile its server can be
+        restarted, and the job can move.
         """
         limit = check.timeout(timeout)
         try:
             self._wait(Scope(limit))
         except TimeoutError:
-            raise TimeoutError(f"job {self.id} goes on after {timeout} seconds") from None
+            raise TimeoutError(f"job {self.id} has not ended after {timeout} seconds") from None
         return self
 
     def _wait(self, scope: Scope) -> None:
@@ -250,9 +250,8 @@ class Job:
         return self._client._pursue(self, visit, self._client.long_patience, Scope())
 
     def download(self, argument: str, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Puts what the job has written for an argument at path, which only the whole of
-        it replaces; a vector or matrix with NumPy's header if path ends in ``.npy``. A
-        connection that breaks does not begin it anew."""
+        """Saves an output of the job at path when it is complete; a vector or matrix with
+        NumPy's header if path ends in ``.npy``. It resumes after a broken connection."""
         with replaced(path) as f:
             begun = False
             for piece in self.stream(argument):

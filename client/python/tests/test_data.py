@@ -12,7 +12,7 @@ from .grid import GridTest
 
 setUpModule = GridTest.up
 
-NOBODY = "01a20c55-1c7e-7a53-bb27-57e6f1e4b6a5"
+UNKNOWN = "01a20c55-1c7e-7a53-bb27-57e6f1e4b6a5"
 
 
 class DataTest(GridTest):
@@ -89,10 +89,10 @@ class DataTest(GridTest):
         self.refused("wrong-type", c.put_data, "words")
         self.refused("wrong-type", c.put_data, 7)
         self.refused("unknown-site", c.put_data, b"x", site="nowhere")
-        self.refused("unknown-site", c.copy_data, NOBODY, "nowhere")
-        self.refused("unknown-data", c.get_data, NOBODY)
-        self.refused("unknown-data", c.submit, "copy", source=drover.Data(NOBODY))
-        for bad in ("", "1", NOBODY.upper(), None, 7, drover.Data("..")):
+        self.refused("unknown-site", c.copy_data, UNKNOWN, "nowhere")
+        self.refused("unknown-data", c.get_data, UNKNOWN)
+        self.refused("unknown-data", c.submit, "copy", source=drover.Data(UNKNOWN))
+        for bad in ("", "1", UNKNOWN.upper(), None, 7, drover.Data("..")):
             self.refused("bad-value", c.find_data, bad)
             self.refused("bad-value", c.remove_data, bad)
         with self.assertRaises(drover.FileError):

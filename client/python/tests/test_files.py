@@ -89,7 +89,7 @@ class BadInput(ClientTest):
         with self.assertRaises(drover.GridError):
             self.client.call("talk", word="x" * (5 << 20))
 
-    def test_whoever_is_no_agent_is_said_so(self):
+    def test_a_url_of_another_process_is_refused(self):
         with drover.Client([self.server("lyon")]) as stray:
             self.refused("unreachable", "", stray.sites)
         self.refused("bad-value", "agents[0]", drover.Client, ["https://there"])
@@ -118,7 +118,7 @@ class Files(ClientTest):
         self.assertEqual(offsets, [700_000])
         self.assertEqual(wire.arrived(url, sha256, len(content), Scope(), 5), (True, len(content)))
 
-    def test_a_forged_beginning_is_sent_anew(self):
+    def test_a_wrong_beginning_is_sent_again(self):
         content = os.urandom(1000)
         sha256 = hashlib.sha256(content).hexdigest()
         wire, url = self.client._wire, self.server("lyon")
@@ -140,7 +140,7 @@ class Files(ClientTest):
                 self.client._wire.send(self.server("lyon"), sha256, 1, 0, iter([b"A"]), Scope())
             self.assertEqual((caught.exception.reason, caught.exception.field), ("bad-value", "sha256"))
 
-    def test_a_server_that_refuses_a_file_while_it_is_sent_is_heard(self):
+    def test_a_refusal_ends_an_upload_early(self):
         sent = 0
 
         def pieces():

@@ -98,7 +98,7 @@ class Fake:
 
 
 class Stream:
-    """An answer of several messages, whose connection may break behind them."""
+    """An answer of several messages; the connection can break after them."""
 
     def __init__(self, *messages, whole=True, cut=b""):
         self.messages, self.whole, self.cut = messages, whole, cut
@@ -219,7 +219,7 @@ class Submitting(unittest.TestCase):
 
 
 class Following(unittest.TestCase):
-    """A job at a server whose connections break."""
+    """A job at a server with connections that break."""
 
     WORDS = b"0123456789"
 
@@ -260,7 +260,7 @@ class Following(unittest.TestCase):
                 job.download("o", path)
             self.assertEqual([p.read_bytes() for p in path.parent.iterdir()], [b"what was there before"])
 
-    def test_a_watch_that_ends_before_the_job_is_begun_anew(self):
+    def test_a_watch_that_ends_before_the_job_is_restarted(self):
         running = {"job": {"id": "j", "state": "JOB_STATE_RUNNING", "site": "a"}}
         job = self.job(WatchJob=[Stream(running), Stream(running, whole=False), None])
         self.server.answers["WatchJob"][-1:] = [None, Stream(running, {"job": self.record})]

@@ -12,8 +12,8 @@ ID = "01a1fddd-b7ba-7e51-8bf0-783efd4419a7"
 OTHER = "01a1fddd-b7ba-7e51-8bf0-783efd4419a8"
 
 
-def nobody():
-    """A client that fails where it sends something."""
+def offline():
+    """A client that fails when it sends something."""
     client = drover.Client("http://127.0.0.1:1", patience=0)
 
     def send(*_, **__):
@@ -106,10 +106,10 @@ class Wrong(unittest.TestCase):
             ("retry_on", 1, "wrong-type", "request.retry_on"),
             ("retry_on", ["1"], "wrong-type", "request.retry_on"),
         ):
-            self.refused((name, value), lambda: nobody().submit("s", drover.Options(**{name: value})), reason, field)
+            self.refused((name, value), lambda: offline().submit("s", drover.Options(**{name: value})), reason, field)
 
     def test_calls_of_other_types(self):
-        client = nobody()
+        client = offline()
         job = drover.Job(client, ID)
         for what, do, reason, field in (
             ("service", lambda: client.submit(5), "wrong-type", "service"),
@@ -136,7 +136,7 @@ class Wrong(unittest.TestCase):
             ("array of no name", lambda: job.array("\ud800"), "bad-value", "argument"),
             ("data of other types", lambda: client.list_data(b"x"), "wrong-type", "filter"),
             ("data at a list", lambda: client.put_data(b"x", site=[]), "wrong-type", "site"),
-            ("data of nobody", lambda: client.put_data(b"x", owner=5), "wrong-type", "owner"),
+            ("data with an owner", lambda: client.put_data(b"x", owner=5), "wrong-type", "owner"),
             ("a matrix of words", lambda: drover.Matrix("1", 1, [1]), "wrong-type", "rows"),
             ("a matrix of nothing", lambda: drover.Matrix(1, 1, None), "wrong-type", "data"),
             ("a matrix of a text", lambda: drover.Matrix(1, 1, "x"), "wrong-type", "data"),
@@ -145,8 +145,8 @@ class Wrong(unittest.TestCase):
         ):
             self.refused(what, do, reason, field)
 
-    def test_a_text_of_more_than_a_message_is_refused_and_not_told_back(self):
-        client, long = nobody(), "a" * (4 << 20) + "b"
+    def test_a_text_of_more_than_a_message_is_refused_without_its_text(self):
+        client, long = offline(), "a" * (4 << 20) + "b"
         for what, do, reason, field in (
             ("an argument", lambda: client.submit("s", a=long), "too-large", "request.arguments.a"),
             ("owner", lambda: client.submit("s", drover.Options(owner=long)), "too-large", "request.owner"),
@@ -169,21 +169,21 @@ class Wrong(unittest.TestCase):
                 (folder / "file" / "x", "there is no directory"), (d + "/a\0b", "null"), (d + "/\ud800", "not Unicode"),
             ):
                 with self.subTest(path), self.assertRaisesRegex(drover.FileError, "output a: .*" + why):
-                    nobody().call("s", a=drover.Output(path))
+                    offline().call("s", a=drover.Output(path))
             if os.getuid():
                 folder.chmod(0o500)
                 with self.assertRaisesRegex(drover.FileError, "no file can be put"):
-                    nobody().call("s", a=drover.Output(folder / "x"))
+                    offline().call("s", a=drover.Output(folder / "x"))
                 folder.chmod(0o700)
 
     def test_a_file_that_cannot_be_written_is_an_error_of_ours(self):
-        job = drover.Job(nobody(), ID)
+        job = drover.Job(offline(), ID)
         with self.assertRaises(drover.FileError):
             job.download("a", "/nowhere/at/all/x")
         for name in ("a\0b", "\ud800"):
             with self.subTest(name):
                 self.assertRaises(drover.FileError, job.download, "a", name)
-                self.assertRaises(drover.FileError, nobody().submit, "s", a=pathlib.Path(name))
+                self.assertRaises(drover.FileError, offline().submit, "s", a=pathlib.Path(name))
 
     def test_a_wait_of_a_thousand_years_is_one_without_an_end(self):
         for timeout in (1e300, 10**12):
@@ -191,7 +191,7 @@ class Wrong(unittest.TestCase):
         self.assertLess(drover.Client("http://h:1", patience=1e300).patience, 1e10)
 
     def test_a_client_that_is_closed_says_so(self):
-        with nobody() as client:
+        with offline() as client:
             pass
         job = drover.Job(client, ID)
         for do in (
@@ -206,7 +206,7 @@ class Wrong(unittest.TestCase):
             self.assertRaises(drover.ClosedError, do)
 
     def test_what_a_request_comes_after(self):
-        job = drover.Job(nobody(), OTHER)
+        job = drover.Job(offline(), OTHER)
         m = drover.Options(after=[job], after_any=(ID, OTHER), retries=3, retry_on=(1, 75), site="lyon").out()
         self.assertEqual({d["jobId"]: d["condition"] for d in m["after"]}, {
             OTHER: "DEPENDENCY_CONDITION_DONE", ID: "DEPENDENCY_CONDITION_ANY",
