@@ -23,16 +23,16 @@ import (
 )
 
 var (
-	chaosSeed = flag.Uint64("chaos.seed", 0, "seed of the chaos; 0: one of its own for each run")
+	chaosSeed = flag.Uint64("chaos.seed", 0, "seed of the chaos; 0: random")
 	chaosJobs = flag.Int("chaos.jobs", 300, "jobs of the chaos")
 )
 
-// TestNothingIsLostAndNothingRunsTwice runs two agents and three servers as
+// TestNoJobIsLostOrRunsTwice runs two agents and three servers as
 // processes and kills them, and the supervisors of the servers, at random moments
 // while jobs are submitted, moved, reallocated, cancelled and run. Each job appends a line to
 // one file. What happens when is up to the machine; the seed only says what is
 // killed and moved in which order.
-func TestNothingIsLostAndNothingRunsTwice(t *testing.T) {
+func TestNoJobIsLostOrRunsTwice(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
@@ -184,7 +184,7 @@ func (c *chaos) count(m map[string]int, what string) {
 	m[what]++
 }
 
-// killSupervisor kills whoever keeps the jobs of a server.
+// killSupervisor kills the supervisor of a server's jobs.
 func (c *chaos) killSupervisor(v *victim) {
 	for _, pid := range supervisorsOf(v.dir) {
 		if syscall.Kill(pid, syscall.SIGKILL) == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-func TestNegativeNumbersGoWithTheFlagBeforeThem(t *testing.T) {
+func TestNegativeNumbersAreValuesOfTheFlagBeforeThem(t *testing.T) {
 	for line, want := range map[string]string{
 		"submit sleep --value -5 --json":        "submit sleep --value=-5 --json",
 		"submit sleep --begin -.5s --width -1":  "submit sleep --begin=-.5s --width=-1",

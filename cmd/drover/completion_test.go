@@ -68,7 +68,7 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-func TestLinesAreSplitLikeShellsDo(t *testing.T) {
+func TestLinesAreSplitLikeInAShell(t *testing.T) {
 	for line, want := range map[string][]string{
 		"":                        {""},
 		"drover ":                 {"drover", ""},
@@ -85,8 +85,8 @@ func TestLinesAreSplitLikeShellsDo(t *testing.T) {
 	}
 }
 
-// Whatever is typed, what is offered goes on from it.
-func TestEveryCompletionBeginsWithWhatIsTyped(t *testing.T) {
+// All candidates begin with the typed text.
+func TestCompletionsBeginWithTheTypedText(t *testing.T) {
 	words := rapid.SliceOfN(rapid.SampledFrom([]string{
 		"", "-", "--", "-q", "--agent", "--agent=x", "submit", "sim", "run", "a=b", "wait", "--json", "--state", "--site=", "queue", "=", "é",
 	}), 1, 5)

@@ -16,15 +16,15 @@ import (
 
 // command runs one command line in an environment.
 func command(environment map[string]string, args ...string) (code int, stdout, stderr string) {
-	var out, told bytes.Buffer
+	var out, errOut bytes.Buffer
 	code = run(&cmdline.Process{
-		Args: args, Getenv: func(name string) string { return environment[name] }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &told,
+		Args: args, Getenv: func(name string) string { return environment[name] }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errOut,
 		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
 	})
-	return code, out.String(), told.String()
+	return code, out.String(), errOut.String()
 }
 
-func TestTheConfigurationOfTheEnvironmentIsRead(t *testing.T) {
+func TestTheEnvironmentConfiguresTheClient(t *testing.T) {
 	g := newFakeGrid(t)
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -37,10 +37,10 @@ func TestTheConfigurationOfTheEnvironmentIsRead(t *testing.T) {
 	good := file("good", "version: 1\nagents: ['"+g.url+"']\nowner: ada\n")
 	nowhere := file("nowhere", "version: 1\nagents: ['http://127.0.0.1:1']\npatience: 10ms\n")
 	for name, tc := range map[string]struct {
-		env  map[string]string
-		args string
-		code int
-		told string
+		env    map[string]string
+		args   string
+		code   int
+		errOut string
 	}{
 		"its agents are asked":             {map[string]string{"DROVER_CONFIG": good}, "sites -q", cmdline.ExitOK, ""},
 		"a flag goes over it":              {map[string]string{"DROVER_CONFIG": nowhere}, "sites -q --patience 10s --agent " + g.url, cmdline.ExitOK, ""},
@@ -52,18 +52,18 @@ func TestTheConfigurationOfTheEnvironmentIsRead(t *testing.T) {
 		"one that is wrong, though unused": {map[string]string{"DROVER_CONFIG": file("junk", "a: [")}, "sites --agent " + g.url, cmdline.ExitConfig, "junk"},
 		"a password is not shown":          {map[string]string{"DROVER_AGENTS": "https://u:secret@h"}, "sites", cmdline.ExitUsage, "***@h"},
 	} {
-		code, out, told := command(tc.env, strings.Fields(tc.args)...)
-		if code != tc.code || !strings.Contains(told, tc.told) || strings.Contains(told, "secret") || code == cmdline.ExitOK && out != "lyon\nnancy\n" {
-			t.Errorf("%s: exits with %d, %q, tells %q", name, code, out, told)
+		code, out, errOut := command(tc.env, strings.Fields(tc.args)...)
+		if code != tc.code || !strings.Contains(errOut, tc.errOut) || strings.Contains(errOut, "secret") || code == cmdline.ExitOK && out != "lyon\nnancy\n" {
+			t.Errorf("%s: exits with %d, %q, tells %q", name, code, out, errOut)
 		}
 	}
 	// "all" means the jobs of the owner whom the file names.
-	if code, _, told := command(map[string]string{"DROVER_CONFIG": good}, "job", "01.."); code != cmdline.ExitNotFound || !strings.Contains(told, "no site has a job") {
-		t.Errorf("a range: exits with %d, tells %q", code, told)
+	if code, _, errOut := command(map[string]string{"DROVER_CONFIG": good}, "job", "01.."); code != cmdline.ExitNotFound || !strings.Contains(errOut, "no site has a job") {
+		t.Errorf("a range: exits with %d, tells %q", code, errOut)
 	}
 }
 
-func TestAGridIsTheSameHoweverItsURLIsWritten(t *testing.T) {
+func TestURLsOfOneAgentNormalizeToOneGrid(t *testing.T) {
 	for key, urls := range map[string][]string{
 		"http://h:80":        {"http://h", "http://H:80/", "HTTP://h/", "http://u:secret@h"},
 		"http://h:7410":      {"http://h:7410", "http://h:7410//", "http://u@H:7410"},
@@ -107,22 +107,22 @@ func TestAGridIsTheSameHoweverItsURLIsWritten(t *testing.T) {
 	}
 }
 
-func TestARangeMayEndAtTheJobThatWasSubmittedLast(t *testing.T) {
+func TestARangeCanEndAtTheLastJob(t *testing.T) {
 	g := newFakeGrid(t)
 	env := map[string]string{"XDG_STATE_HOME": t.TempDir(), "DROVER_AGENTS": g.url}
 	a := &app{Process: &cmdline.Process{Getenv: func(name string) string { return env[name] }}, flags: &cli{}}
 	a.rememberLast(movingJob, time.Unix(1e9, 0))
 	for _, words := range []string{"..last", "last..", "01..last", "last..last"} {
-		code, out, told := command(env, "job", "-q", words)
-		if code != cmdline.ExitUsage || !strings.Contains(told, "USER") { // nobody's jobs
-			t.Errorf("%s: exits with %d, %q, tells %q", words, code, out, told)
+		code, out, errOut := command(env, "job", "-q", words)
+		if code != cmdline.ExitUsage || !strings.Contains(errOut, "USER") { // nobody's jobs
+			t.Errorf("%s: exits with %d, %q, tells %q", words, code, out, errOut)
 		}
 	}
 	env["USER"] = "me"
 	g.owner = "me"
 	for _, words := range []string{"..last", "last..", "01..last", "last..last"} {
-		if code, out, told := command(env, "job", "-q", words); code != cmdline.ExitOK || out != movingJob+"\n" {
-			t.Errorf("%s: exits with %d, %q, tells %q", words, code, out, told)
+		if code, out, errOut := command(env, "job", "-q", words); code != cmdline.ExitOK || out != movingJob+"\n" {
+			t.Errorf("%s: exits with %d, %q, tells %q", words, code, out, errOut)
 		}
 	}
 }

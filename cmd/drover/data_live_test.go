@@ -64,7 +64,7 @@ const copying = `
       model: {fixed: {width: 1, time: 5}}
 `
 
-func TestRequestsGoWhereTheirDataAreOrTheDataComeToThem(t *testing.T) {
+func TestJobsRunAtTheSiteOfStickyDataAndOtherDataAreCopied(t *testing.T) {
 	g := startGrid(t)
 	matrix, err := filepath.Abs("../../server/services/lu/testdata/lund_a.mtx")
 	if err != nil {
@@ -96,7 +96,7 @@ func TestRequestsGoWhereTheirDataAreOrTheDataComeToThem(t *testing.T) {
 	g.must(t, cmdline.ExitNotFound, "submit", "lu", "order=147", "matrix=data:"+sticky)
 }
 
-func TestDataMakeRoomAndSaySo(t *testing.T) {
+func TestEvictedDataAreReportedAsSuch(t *testing.T) {
 	g := startGridOf(t, map[string]string{
 		"lyon": "nodes: [{count: 1, processors: 2}]\npolicy: {name: cbf}\nlimits: {data: 100KiB, data_owner: 90KiB}\n",
 	})
@@ -108,15 +108,15 @@ func TestDataMakeRoomAndSaySo(t *testing.T) {
 		t.Errorf("what stays: %q", at)
 	}
 	for _, args := range [][]string{{"data", "get", first, "x"}, {"submit", "lu", "matrix=data:" + first}} {
-		p, _, told := inProcess(g, args...)
-		if code := run(p); code != cmdline.ExitNotFound || !strings.Contains(told.buf.String(), "room") {
-			t.Errorf("%v exits with %d: %s", args, code, told.buf.String())
+		p, _, stderr := inProcess(g, args...)
+		if code := run(p); code != cmdline.ExitNotFound || !strings.Contains(stderr.buf.String(), "room") {
+			t.Errorf("%v exits with %d: %s", args, code, stderr.buf.String())
 		}
 	}
 	g.must(t, cmdline.ExitOK, "data", "put", file(4), "--owner", "bob", "--mode", "sticky") // in place of the second
-	p, _, told := inProcess(g, "data", "put", file(5), "--owner", "eve", "--site", "lyon")
-	if code := run(p); code != cmdline.ExitNoOffer || !strings.Contains(told.buf.String(), "drover data rm") {
-		t.Errorf("no room: exits with %d: %s", code, told.buf.String())
+	p, _, stderr := inProcess(g, "data", "put", file(5), "--owner", "eve", "--site", "lyon")
+	if code := run(p); code != cmdline.ExitNoOffer || !strings.Contains(stderr.buf.String(), "drover data rm") {
+		t.Errorf("no room: exits with %d: %s", code, stderr.buf.String())
 	}
 	g.must(t, cmdline.ExitUnavailable, "data", "put", noiseFile(t, "large", 101<<10, 6))
 	if shown := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(shown, "2 handles, 80.0 KiB of 100.0 KiB (90.0 KiB per owner); 2 evicted") {
@@ -170,8 +170,8 @@ func arrived(t *testing.T, url, sha string) string {
 	return res.Header.Get("Upload-Offset")
 }
 
-// Data outlive a killed server, and a copy goes on when either end of it is killed.
-func TestDataOutliveKilledServers(t *testing.T) {
+// Data survive a killed server, and a copy resumes when either end of it is killed.
+func TestDataSurviveKilledServers(t *testing.T) {
 	g, c := newDepots(t)
 	lyon, nancy := c.servers[0], c.servers[1]
 	path := noiseFile(t, "large", 256<<20, 7)

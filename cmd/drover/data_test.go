@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestAnInterruptEndsTheReadingOfAPipe(t *testing.T) {
+func TestAnInterruptEndsReadingFromAPipe(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	pipe := filepath.Join(dir, "pipe")
@@ -28,7 +28,7 @@ func TestAnInterruptEndsTheReadingOfAPipe(t *testing.T) {
 			t.Errorf("%s: %v, want that the reading was ended", path, err)
 		}
 	}
-	// Whoever waits for a writer is let go.
+	// Release the reader that still waits for a writer.
 	w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestBusyTimeIsAllThatWasNotIdle(t *testing.T) {
+func TestBusyTimeExcludesIdleTime(t *testing.T) {
 	for line, want := range map[string]time.Duration{
 		"cpu  100 20 30 4000 500 6 7 8 90 10":  (100 + 20 + 30 + 6 + 7 + 8) * 10 * time.Millisecond,
 		"cpu  0 0 0 0 0 0 0 0 0 0":             0,

@@ -231,7 +231,7 @@ type sharedMode struct {
 	late  time.Duration // when a short job arrives at full nodes
 	short float64
 
-	large time.Duration // after its end, when a job arrives for whose memory no node has room
+	large time.Duration // after its end, when a job arrives that fits into the memory of no node
 	drawn float64
 }
 

@@ -40,7 +40,7 @@ type sharedJobSummary struct {
 	Share     float64      `json:"shareMean"`
 	Used      float64      `json:"usedMean"`
 	Error     float64      `json:"error"` // used over share, less 1
-	Stops     int          `json:"stops"` // paused, or ended at a checkpoint to go on later
+	Stops     int          `json:"stops"` // paused, or preempted at a checkpoint
 	Moves     int          `json:"moves"`
 }
 
@@ -295,7 +295,7 @@ func checkYields(seen []leastShare, late *client.Job) (result, text string) {
 	return passed(during < before-sameShare && after > during+sameShare), text
 }
 
-// checkSpace checks that others stopped or moved for the job whose memory fitted nowhere.
+// checkSpace checks that others stopped or moved for the job that fitted into no memory.
 func checkSpace(b *sharedBoard, large *sharedJob) (result, text string) {
 	if large.served.IsZero() {
 		return checkFailed, "the large job has not started"

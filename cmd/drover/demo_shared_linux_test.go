@@ -71,11 +71,11 @@ func TestSharedDemo(t *testing.T) {
 			}
 		}
 		if sieving < sharedNodes() {
-			t.Errorf("%d jobs run: %s", sieving, d.told)
+			t.Errorf("%d jobs run: %s", sieving, d.errOut)
 		}
 		d.signal(syscall.SIGINT)
 		if code := d.end(); code != cmdline.ExitInterrupted {
-			t.Errorf("exits with %d: %s", code, d.told)
+			t.Errorf("exits with %d: %s", code, d.errOut)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
@@ -85,7 +85,7 @@ func TestSharedDemo(t *testing.T) {
 	t.Run("as a user without rights, shares by signals and says so", func(t *testing.T) {
 		t.Parallel()
 		if os.Getuid() != 0 {
-			t.Skip("only root can become somebody else")
+			t.Skip("only root can change the user")
 		}
 		nobody := &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: true}
 		program := linked(t, program)
@@ -97,7 +97,7 @@ func TestSharedDemo(t *testing.T) {
 		d.until("#3 0.500") // so it has gone down
 		d.signal(syscall.SIGTERM)
 		if code := d.end(); code != cmdline.ExitInterrupted {
-			t.Errorf("exits with %d: %s", code, d.told)
+			t.Errorf("exits with %d: %s", code, d.errOut)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
 			t.Errorf("processes left: %v", left)

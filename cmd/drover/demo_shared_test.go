@@ -61,7 +61,7 @@ func used(id string, share float64, measured, cpu float64) client.JobUse {
 	return j
 }
 
-func TestAMeterCountsWhereTheShareStaysTheSame(t *testing.T) {
+func TestShareMeterCountsIntervalsOfConstantShare(t *testing.T) {
 	type look struct{ at, share, measured, cpu float64 } // a share of -1: it is gone
 	for name, test := range map[string]struct {
 		looks             []look
@@ -104,7 +104,7 @@ func TestAMeterCountsWhereTheShareStaysTheSame(t *testing.T) {
 	}
 }
 
-func TestWhatOthersUseIsWhatJobsDoNot(t *testing.T) {
+func TestOtherUseIsBusyTimeLessJobs(t *testing.T) {
 	busy := 0.0
 	m := otherMeter{busy: func() (time.Duration, bool) { return time.Duration(busy * float64(time.Second)), true }}
 	see := func(at float64, jobs ...client.JobUse) {
@@ -124,7 +124,7 @@ func TestWhatOthersUseIsWhatJobsDoNot(t *testing.T) {
 	}
 }
 
-func TestSharesAreJudgedByWhatWasMeasured(t *testing.T) {
+func TestSharesAreComparedWithMeasuredUse(t *testing.T) {
 	all := []string{"shares=v1", "measuring=v1"}
 	long := func(measured, share, used float64) sharedJobSummary {
 		return sharedJobSummary{Kind: kindLong, Measured: measured, Share: share, Used: used, Error: used/share - 1}
@@ -152,7 +152,7 @@ func TestSharesAreJudgedByWhatWasMeasured(t *testing.T) {
 	}
 }
 
-func TestYieldsHaveToShrinkAndGrowBack(t *testing.T) {
+func TestSharesMustShrinkAndGrowBack(t *testing.T) {
 	late := demoJob("primes", sharedName, 1, 16, 16.1, 18, 20)
 	for name, test := range map[string]struct {
 		before, during, after float64
@@ -162,8 +162,8 @@ func TestYieldsHaveToShrinkAndGrowBack(t *testing.T) {
 		"not shrunk":      {0.333, 0.333, 0.333, checkFailed},
 		"more for all":    {0.333, 0.333, 0.5, checkFailed},
 		"not grown":       {0.333, 0.25, 0.25, checkFailed},
-		"nobody has seen": {0.333, 0, 0.333, checkUnknown},
-		"nobody was left": {0.333, 0.25, 0, checkUnknown},
+		"not observed":    {0.333, 0, 0.333, checkUnknown},
+		"none afterwards": {0.333, 0.25, 0, checkUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen := []leastShare{{after(10), 0.5}, {after(15), test.before}, {after(16.05), 0.1}}
@@ -197,7 +197,7 @@ func sharedExample() (*sharedBoard, *sharedResults) {
 	return b, &sharedResults{primes: map[int]string{0: "primes 4 below 10", 1: "primes 4 below 10"}}
 }
 
-func TestSharedDemoIsJudged(t *testing.T) {
+func TestChecksOfTheSharedDemo(t *testing.T) {
 	for name, test := range map[string]struct {
 		spoil func(*sharedBoard, *sharedResults)
 		want  string // checks that fail
@@ -213,7 +213,7 @@ func TestSharedDemoIsJudged(t *testing.T) {
 			b.others.used, b.others.span = 1e6, time.Second
 		}, ""},
 		"late never ran":     {func(b *sharedBoard, _ *sharedResults) { b.jobs[2].served = time.Time{} }, "late"},
-		"nobody gave way":    {func(b *sharedBoard, _ *sharedResults) { b.least[1].share = 0.5 }, "yields"},
+		"no share shrank":    {func(b *sharedBoard, _ *sharedResults) { b.least[1].share = 0.5 }, "yields"},
 		"no job was stopped": {func(b *sharedBoard, _ *sharedResults) { b.jobs[1].stops = 0 }, "space"},
 		"large did not come": {func(b *sharedBoard, _ *sharedResults) { b.jobs[3].served = time.Time{} }, "space"},
 	} {
@@ -243,7 +243,7 @@ func use(start time.Time, jobs ...client.JobUse) *client.SiteUse {
 	}
 }
 
-func TestSharedBoardTellsWhatHappens(t *testing.T) {
+func TestSharedBoardPrintsEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		b := newSharedBoard(start, []sharedRequest{{kind: kindLong}, {kind: kindLate}})

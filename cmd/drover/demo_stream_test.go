@@ -26,7 +26,7 @@ func TestDemoStreamIsAFunctionOfItsSeed(t *testing.T) {
 	}
 }
 
-func TestDemoStreamHasEveryServiceAndEndsInTime(t *testing.T) {
+func TestDemoStreamHasAllServicesAndEndsInTime(t *testing.T) {
 	for _, m := range []demoMode{demoFull, demoQuick} {
 		for seed := range uint64(50) {
 			stream := demoStream(seed, m)
@@ -147,7 +147,7 @@ func TestDemoRequestsFitTheirSites(t *testing.T) {
 	}
 }
 
-func TestDemoRendersNothingThatTakesLong(t *testing.T) {
+func TestDemoPicturesAreCheap(t *testing.T) {
 	share := make(map[float64]float64) // by zoom
 	for _, v := range demoViews {
 		share[v.zoom] = v.share
@@ -179,9 +179,9 @@ func TestTailKeepsTheEnd(t *testing.T) {
 
 func TestDemoRefusesAbsurdNumbersOfJobs(t *testing.T) {
 	for _, jobs := range []string{"--jobs=-1", "--jobs=1001"} {
-		p, _, told := inProcess(&grid{}, "demo", jobs)
+		p, _, stderr := inProcess(&grid{}, "demo", jobs)
 		if code := run(p); code != cmdline.ExitUsage {
-			t.Errorf("%s exits with %d: %s", jobs, code, told.buf.String())
+			t.Errorf("%s exits with %d: %s", jobs, code, stderr.buf.String())
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // TestDemo runs the real program. Each case has the program under a path of its
-// own, by which its processes are told from all others.
+// own, which identifies its processes.
 func TestDemo(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("looks for processes in /proc")
@@ -97,7 +97,7 @@ func TestDemo(t *testing.T) {
 		d.until("sleep")
 		d.signal(syscall.SIGINT)
 		if code := d.end(); code != cmdline.ExitInterrupted {
-			t.Errorf("exits with %d: %s", code, d.told)
+			t.Errorf("exits with %d: %s", code, d.errOut)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
@@ -115,8 +115,8 @@ func TestDemo(t *testing.T) {
 				}
 			}
 		}
-		if code := d.end(); code != cmdline.ExitFailure || !strings.HasSuffix(d.told, "drover: nancy has ended: signal: killed\n") {
-			t.Errorf("exits with %d: %s", code, d.told)
+		if code := d.end(); code != cmdline.ExitFailure || !strings.HasSuffix(d.errOut, "drover: nancy has ended: signal: killed\n") {
+			t.Errorf("exits with %d: %s", code, d.errOut)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
@@ -134,7 +134,7 @@ func TestDemo(t *testing.T) {
 		}
 		d.signal(syscall.SIGTERM)
 		if code := d.end(); code != cmdline.ExitOK {
-			t.Errorf("exits with %d: %s", code, d.told)
+			t.Errorf("exits with %d: %s", code, d.errOut)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
@@ -142,7 +142,7 @@ func TestDemo(t *testing.T) {
 	})
 }
 
-// linked gives a program a path of its own.
+// linked gives a program its own path.
 func linked(t *testing.T, program string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "drover")
@@ -194,7 +194,7 @@ type runningDemo struct {
 	program string
 	cmd     *exec.Cmd
 	lines   *bufio.Scanner // of both streams
-	told    string         // all that has been read
+	errOut  string         // all that has been read
 }
 
 func startDemo(t *testing.T, program string, args ...string) *runningDemo {
@@ -238,12 +238,12 @@ func (d *runningDemo) until(word string) string {
 	d.t.Helper()
 	for d.lines.Scan() {
 		line := d.lines.Text()
-		d.told += line + "\n"
+		d.errOut += line + "\n"
 		if strings.Contains(line, word) {
 			return line
 		}
 	}
-	d.t.Fatalf("%q is not in %s", word, d.told)
+	d.t.Fatalf("%q is not in %s", word, d.errOut)
 	return ""
 }
 
@@ -258,7 +258,7 @@ func (d *runningDemo) signal(s syscall.Signal) {
 func (d *runningDemo) end() int {
 	d.t.Helper()
 	for d.lines.Scan() {
-		d.told += d.lines.Text() + "\n"
+		d.errOut += d.lines.Text() + "\n"
 	}
 	err := d.cmd.Wait()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -285,7 +285,7 @@ func (d *runningDemo) gone() {
 	d.t.Errorf("processes left: %v", left)
 }
 
-// handOver makes a directory of t.TempDir somebody else's.
+// handOver changes the owner of a directory of t.TempDir.
 func handOver(t *testing.T, dir string, to *syscall.Credential) {
 	t.Helper()
 	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {

@@ -76,7 +76,7 @@ JOB  SERVICE     SITE      WIDTH  STATE    ESTIMATED  ACTUAL  ERROR  ESTIMATE
 	}
 }
 
-func TestFrameOfASmallTerminalKeepsWhatIsNotOver(t *testing.T) {
+func TestFrameOfASmallTerminalKeepsActiveJobs(t *testing.T) {
 	b := demoExample()
 	for height := range 16 {
 		if lines := b.frame(after(9.5), height); len(lines) > height {
@@ -101,7 +101,7 @@ func TestOverwriteReplacesTheLastFrame(t *testing.T) {
 	}
 }
 
-func TestScreenTellsOfEachJobTwice(t *testing.T) {
+func TestScreenPrintsTheStartAndEndOfEachJob(t *testing.T) {
 	var out bytes.Buffer
 	s := &demoScreen{&demoTerminal{w: &out}, newDemoBoard(demoEpoch, make([]demoRequest, 2), nil)}
 	s.changed(0, demoJob("sleep", "lyon", 4, 0.5, 0, 0, 8))
@@ -163,7 +163,7 @@ func TestSummaryCountsBySite(t *testing.T) {
 	}
 }
 
-func TestClosestDecisionIsOneInWhichAQueueMattered(t *testing.T) {
+func TestClosestDecisionInvolvesAQueue(t *testing.T) {
 	b := newDemoBoard(demoEpoch, make([]demoRequest, 6), nil)
 	decided := func(n int, candidates ...client.Candidate) {
 		j := demoJob("sleep", "lyon", 1, 0, 0, 0, 1)
@@ -178,7 +178,7 @@ func TestClosestDecisionIsOneInWhichAQueueMattered(t *testing.T) {
 		t.Errorf("of none: %v", j)
 	}
 	const cs = 10 * time.Millisecond
-	decided(0, at("lyon", 0, 0), at("toulouse", 0, 10*cs))                                   // nobody would wait
+	decided(0, at("lyon", 0, 0), at("toulouse", 0, 10*cs))                                   // no queue
 	decided(1, at("lyon", 100*cs, 0), missing)                                               // no choice
 	decided(2, at("lyon", 100*cs, 0), at("toulouse", 100*cs, 9*cs))                          // 90 ms: nobody would see it
 	decided(3, at("lyon", 100*cs, 0), at("toulouse", 0, 30*cs))                              // 300 ms
@@ -193,7 +193,7 @@ func TestClosestDecisionIsOneInWhichAQueueMattered(t *testing.T) {
 	}
 }
 
-func TestChecksTellRightResultsFromWrongOnes(t *testing.T) {
+func TestChecksFindWrongResults(t *testing.T) {
 	const ones = "%%MatrixMarket matrix array real general\n147 1\n"
 	right := ones + strings.Repeat("1\n", 147)
 	var v demoChecks

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-func TestAGridWithoutSitesSaysSo(t *testing.T) {
+func TestAGridWithoutSitesIsReported(t *testing.T) {
 	cfg := agent.Default()
 	cfg.Listen, cfg.Gossip.Bind = "127.0.0.1:0", "127.0.0.1:0"
 	a, err := agent.New(cfg)
@@ -27,18 +27,18 @@ func TestAGridWithoutSitesSaysSo(t *testing.T) {
 	}()
 	g := &grid{agent: a.URL()}
 	for _, tc := range []struct {
-		args string
-		code int
-		told string
+		args   string
+		code   int
+		stderr string
 	}{
 		{"sites", cmdline.ExitOK, "no site known yet\nhint: "},
 		{"services", cmdline.ExitOK, "no service known yet"},
 		{"--patience 1s submit sleep", cmdline.ExitUnavailable, "no site has joined this agent\nhint: "},
 		{"--patience 1s submit sleep seconds=1", cmdline.ExitUnavailable, "no site has joined this agent\nhint: "},
 	} {
-		p, out, told := inProcess(g, strings.Fields(tc.args)...)
-		if code := run(p); code != tc.code || out.Len() > 0 || !strings.Contains(told.buf.String(), tc.told) {
-			t.Errorf("%s exits with %d: %s%s", tc.args, code, out, told.buf.String())
+		p, out, stderr := inProcess(g, strings.Fields(tc.args)...)
+		if code := run(p); code != tc.code || out.Len() > 0 || !strings.Contains(stderr.buf.String(), tc.stderr) {
+			t.Errorf("%s exits with %d: %s%s", tc.args, code, out, stderr.buf.String())
 		}
 	}
 }

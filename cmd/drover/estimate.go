@@ -233,7 +233,7 @@ func refusalLines(offers []offer) []string {
 		if m == nil {
 			continue
 		}
-		k := key{offers[i].Site, string(m.Reason)}
+		k := key{offers[i].Site, m.Reason}
 		if m.Detail != nil {
 			k.reason += " " + string(m.Detail.Reason) + " " + m.Detail.Field
 		}

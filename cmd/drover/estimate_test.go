@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
-func TestMenuWidths(t *testing.T) {
+func TestDefaultWidths(t *testing.T) {
 	for _, c := range []struct {
 		least, most int
 		want        []int

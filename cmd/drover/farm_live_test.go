@@ -17,7 +17,7 @@ import (
 // the farm, though the other site is idle, and the record says why; the one copy of it
 // goes to the job that has to be done soon, and then back. What nobody can serve is refused
 // at once, with the reason of each site.
-func TestRequestsGoWhereTheirLicensesAre(t *testing.T) {
+func TestJobsRunAtTheSiteWithTheirLicenses(t *testing.T) {
 	program, err := exec.LookPath("drover") // testscript has put it into PATH
 	if err != nil {
 		t.Fatal(err)

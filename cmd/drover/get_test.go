@@ -8,7 +8,7 @@ import (
 )
 
 // Names of outputs come from servers: they may not lead out of the directory.
-func TestOutputsGoNowhereElse(t *testing.T) {
+func TestOutputNamesCannotLeaveTheDirectory(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"", ".", "..", "../x", "/x", "a/b", "a/../../x"} {
 		for _, c := range []getCmd{{Dir: dir}, {Path: dir}, {}} {

@@ -13,10 +13,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent"
 )
 
-// shellBlocks are the commands in a document that a reader is told to run.
+// shellBlocks are the commands in a document for the reader to run.
 var shellBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-func TestTheCommandsThatCallAServiceOverPlainHTTPWork(t *testing.T) {
+func TestTheCommandsOfTheHTTPDocumentationWork(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "jq"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("no %s in PATH: the commands of docs/http.md are NOT tested here (apt-get install bash curl jq)", tool)

@@ -59,7 +59,7 @@ func TestAJobShowsItsDependenciesAndRetries(t *testing.T) {
 	}
 }
 
-func TestAJobTellsWhatItsTasksNeedAndWereFoundTo(t *testing.T) {
+func TestAJobShowsDeclaredAndMeasuredNeeds(t *testing.T) {
 	for name, c := range map[string]struct {
 		needs       *client.TaskNeeds
 		cpu, memory string

@@ -10,17 +10,17 @@ import (
 // must runs a command line on a grid and returns what it prints.
 func (g *grid) must(t *testing.T, code int, args ...string) string {
 	t.Helper()
-	p, out, told := inProcess(g, args...)
+	p, out, stderr := inProcess(g, args...)
 	p.Terminal = false
 	if got := run(p); got != code {
-		t.Fatalf("drover %s exits with %d: %s%s", strings.Join(args, " "), got, out, told.buf.String())
+		t.Fatalf("drover %s exits with %d: %s%s", strings.Join(args, " "), got, out, stderr.buf.String())
 	}
 	return strings.TrimSpace(out.String())
 }
 
-// TestOperatorsMoveAndDrainJobsOfARealGrid orders by hand what agents order by
+// TestMoveDrainAndResolveOnARealGrid orders by hand what agents order by
 // themselves.
-func TestOperatorsMoveAndDrainJobsOfARealGrid(t *testing.T) {
+func TestMoveDrainAndResolveOnARealGrid(t *testing.T) {
 	g := startGrid(t)
 	job := g.must(t, cmdline.ExitOK, "submit", "sleep", "seconds=1", "--begin", "1h")
 	from, to := "lyon", "nancy"
@@ -61,14 +61,14 @@ func TestOperatorsMoveAndDrainJobsOfARealGrid(t *testing.T) {
 	g.must(t, cmdline.ExitRefused, "resolve", job, "take-back", "--at", from, "--epoch", "1", "--yes")
 }
 
-// Who has been promised processors at a site that is drained does not go elsewhere. This
-// has a grid of its own: scripts side by side count on both sites.
-func TestWhoWaitsInAReservationStaysWhenItsSiteIsDrained(t *testing.T) {
+// Jobs in a reservation stay at a drained site. The test has its own grid, because parallel
+// scripts need both sites.
+func TestJobsInAReservationStayAtADrainedSite(t *testing.T) {
 	g := startGrid(t)
 	talk := g.must(t, cmdline.ExitOK, "reserve", "--width", "8", "--duration", "10m", "--from", "90m")
 	g.must(t, cmdline.ExitOK, "submit", "sleep", "seconds=60", "--into", talk)
-	p, _, told := inProcess(g, "drain", "lyon")
-	if code := run(p); code != cmdline.ExitOK || !strings.Contains(told.buf.String(), "1 waiting jobs stay") {
-		t.Errorf("drain exits with %d and tells %q", code, told.buf.String())
+	p, _, stderr := inProcess(g, "drain", "lyon")
+	if code := run(p); code != cmdline.ExitOK || !strings.Contains(stderr.buf.String(), "1 waiting jobs stay") {
+		t.Errorf("drain exits with %d and tells %q", code, stderr.buf.String())
 	}
 }

@@ -11,19 +11,19 @@ import (
 
 // drover runs one command line against a fake grid, in process.
 func (f *fakeGrid) drover(args ...string) (code int, stdout, stderr string) {
-	p, out, told := inProcess(&grid{agent: f.url}, args...)
+	p, out, errOut := inProcess(&grid{agent: f.url}, args...)
 	p.Terminal = false
 	code = run(p)
-	return code, out.String(), told.buf.String()
+	return code, out.String(), errOut.buf.String()
 }
 
 // expect fails unless a command exits with a code and prints what the patterns
 // say: on stdout, and on stderr.
 func (f *fakeGrid) expect(t *testing.T, code int, stdout, stderr string, args ...string) {
 	t.Helper()
-	got, out, told := f.drover(args...)
-	if got != code || !regexp.MustCompile(stdout).MatchString(out) || !regexp.MustCompile(stderr).MatchString(told) {
-		t.Errorf("drover %s exits with %d\nstdout: %s\nstderr: %s", strings.Join(args, " "), got, out, told)
+	got, out, errOut := f.drover(args...)
+	if got != code || !regexp.MustCompile(stdout).MatchString(out) || !regexp.MustCompile(stderr).MatchString(errOut) {
+		t.Errorf("drover %s exits with %d\nstdout: %s\nstderr: %s", strings.Join(args, " "), got, out, errOut)
 	}
 }
 

@@ -217,7 +217,7 @@ func (c *cluster) end() {
 	}
 }
 
-// removeGroups removes control groups in which nobody is any more.
+// removeGroups removes empty control groups.
 func removeGroups(t testing.TB, name string) {
 	var dirs []string
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
@@ -237,8 +237,8 @@ func removeGroups(t testing.TB, name string) {
 func (c *cluster) try(args ...string) (string, int) {
 	c.t.Helper()
 	cmd := exec.CommandContext(c.t.Context(), c.program, append([]string{"--agent", "http://127.0.0.1:7410"}, args...)...)
-	var out, told strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &told
+	var out, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := c.front.Start(cmd); err != nil {
 		c.t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func (c *cluster) try(args ...string) (string, int) {
 		c.t.Fatal(err)
 	}
 	if err != nil {
-		return out.String() + told.String(), cmd.ProcessState.ExitCode()
+		return out.String() + stderr.String(), cmd.ProcessState.ExitCode()
 	}
 	return strings.TrimSpace(out.String()), cmdline.ExitOK
 }

@@ -95,8 +95,8 @@ func TestJobsRunOnAllHostsOfASite(t *testing.T) {
 	}
 }
 
-// What may be executed twice is, elsewhere; the other job has failed, and says why.
-func TestNodesThatLoseTheirPowerLoseTheirJobsAndNothingElse(t *testing.T) {
+// Idempotent jobs run again elsewhere; the other job has failed with a reason.
+func TestPoweredOffNodesLoseOnlyTheirJobs(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 3, 1, "lease: 3s\npolicy: {name: easy}\n", beatYAML)
 	again, plain := c.beat("again"), c.beat("beat")
@@ -104,7 +104,7 @@ func TestNodesThatLoseTheirPowerLoseTheirJobsAndNothingElse(t *testing.T) {
 	c.off(first)
 	c.off(second)
 	if on := c.on(again, 2); on == first || on == second {
-		t.Error("it goes on where it was")
+		t.Error("it continues on its old node")
 	}
 	c.run(cmdline.ExitFailure, "wait", plain)
 	if v := c.shown(plain); v.GetState() != droverv1.JobState_JOB_STATE_FAILED || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, second.Name) {
@@ -134,7 +134,7 @@ func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
 	c.lose(c.mute, mute)
 	for _, id := range []string{again, unheard} {
 		if on := c.on(id, 2); slices.Contains([]*machine{away, mute, third}, on) {
-			t.Error("it begins on a node of which nobody hears")
+			t.Error("it starts on an unreachable node")
 		}
 	}
 	c.run(cmdline.ExitFailure, "wait", plain)
@@ -154,8 +154,8 @@ func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
 }
 
 // Nothing ends by a partition that is shorter than the lease, and what ends meanwhile is
-// told afterwards.
-func TestAShortPartitionEndsNothing(t *testing.T) {
+// stderr afterwards.
+func TestAShortPartitionEndsNoJob(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, 2, "lease: 15s\npolicy: {name: easy}\n", beatYAML)
 	ids := c.each("again", 4)
@@ -171,7 +171,7 @@ func TestAShortPartitionEndsNothing(t *testing.T) {
 	c.finish(there[0])
 	c.until("it has ended there", func() bool { return c.copies(there[0])[0].ended })
 	if v := c.shown(there[0]); v.GetState() != droverv1.JobState_JOB_STATE_RUNNING {
-		t.Errorf("nobody can know, and it is said to be %s", v.State)
+		t.Errorf("the state must be unknown, and is %s", v.State)
 	}
 	late := c.beat("again") // waits, for nothing is free that anybody knows of
 	c.heal(away)
@@ -187,7 +187,7 @@ func TestAShortPartitionEndsNothing(t *testing.T) {
 
 // A server that is killed during a partition knows no more than before: what it cannot
 // ask about is unknown until the lease is over, or the node answers.
-func TestAServerThatIsKilledDuringAPartitionStartsNothingTwice(t *testing.T) {
+func TestAServerKilledDuringAPartitionStartsNoJobTwice(t *testing.T) {
 	for name, heals := range map[string]bool{"that lasts": false, "that heals": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

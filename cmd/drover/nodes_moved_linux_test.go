@@ -41,7 +41,7 @@ func (c *cluster) known(want time.Duration) (below, primes int) {
 	return below, primes
 }
 
-// who returns which of the jobs that run a node has.
+// who returns the running jobs of a node.
 func (c *cluster) who(m *machine) (ids []string) {
 	c.t.Helper()
 	for _, j := range c.top().Jobs {
@@ -54,7 +54,7 @@ func (c *cluster) who(m *machine) (ids []string) {
 
 // Two of four jobs leave, which had shared a node: one of the other two takes it, with
 // what it has counted so far. Then that node loses its power.
-func TestACheckpointMovesBetweenHostsAndTheResultIsRight(t *testing.T) {
+func TestACheckpointMovesBetweenHostsWithACorrectResult(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, 1, "lease: 3s\npolicy: {name: dfrs, settings: {algorithm: 'GreedyPM*/per/opt=min/minvt=1', period: 1s, discover: \"off\"}}\n", primesYAML)
 	below, primes := c.known(4 * time.Second)
@@ -86,7 +86,7 @@ func TestACheckpointMovesBetweenHostsAndTheResultIsRight(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, logs)
 		}
 		if id == moved && !strings.Contains(logs, "goes on at") {
-			t.Errorf("it has begun anew:\n%s", logs)
+			t.Errorf("it has started again from the beginning:\n%s", logs)
 		}
 	}
 	if v := c.shown(moved); v.Checkpoints < 1 || v.Attempt < 3 || v.Nodes[0] != from.Name {
@@ -150,7 +150,7 @@ func sleepUntil(t testing.TB, up float64) {
 
 // The urgent job needs the only copy of a license that the other one has, so that one is
 // paused, on another host.
-func TestAPauseOnAnotherHostReleasesItsProcessorAtOnce(t *testing.T) {
+func TestPausingOnAnotherHostFreesTheProcessorAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, 1, "licenses: [{name: cad, copies: 1}]\npolicy: {name: convergent, settings: {preset: deadlines}}\n", spinYAML, "score: 200", "score: 100")
 	slow := c.run(cmdline.ExitOK, "submit", "spin", "--license", "cad", "--walltime", "1h")
@@ -183,7 +183,7 @@ func TestAPauseOnAnotherHostReleasesItsProcessorAtOnce(t *testing.T) {
 	}
 	c.done(1, urgent)
 	before = computed(t, pid)
-	c.until("it goes on", func() bool { return computed(t, pid) > before+20*time.Millisecond })
+	c.until("it continues", func() bool { return computed(t, pid) > before+20*time.Millisecond })
 	c.run(cmdline.ExitOK, "cancel", slow)
 	c.run(cmdline.ExitCancelled, "wait", slow)
 }

@@ -12,7 +12,7 @@ import (
 
 var (
 	nodesTime = flag.Duration("nodes.time", 0, "how long TestNodesSoak lets hosts fail; 0: not at all")
-	nodesSeed = flag.Uint64("nodes.seed", 0, "seed of TestNodesSoak; 0: one of its own for each run")
+	nodesSeed = flag.Uint64("nodes.seed", 0, "seed of TestNodesSoak; 0: random")
 )
 
 // TestNodesSoak lets the hosts of a site fail in all ways at random: cut off for less and

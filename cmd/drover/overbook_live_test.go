@@ -82,7 +82,7 @@ var counts = []struct{ below, primes int }{
 // promised a gap that is too short. When it ends the one that can be checkpointed makes
 // place, outlives the server, goes on and is right; the other one is given up, and the
 // site pays.
-func TestAnOverbookedJobMakesPlaceAndGoesOn(t *testing.T) {
+func TestAnOverbookedJobIsPreemptedAndContinues(t *testing.T) {
 	g, c, lyon := newOverbooked(t)
 	for range 3 {
 		g.must(t, cmdline.ExitOK, "call", "primes", "below=1000", "--owner", "ann", "--walltime", "5m")

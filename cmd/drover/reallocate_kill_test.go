@@ -106,9 +106,9 @@ func (s *stream) settle(t *testing.T) {
 	}
 }
 
-// TestAnAgentKilledBetweenHoldAndPlaceLosesNothing: the leases put the jobs back to
+// TestAnAgentKilledBetweenHoldAndPlaceLosesNoJob: the leases put the jobs back to
 // where they were.
-func TestAnAgentKilledBetweenHoldAndPlaceLosesNothing(t *testing.T) {
+func TestAnAgentKilledBetweenHoldAndPlaceLosesNoJob(t *testing.T) {
 	t.Parallel()
 	m := newMortal(t)
 	s := newStream(t, m.grid, 4, "")
@@ -141,9 +141,9 @@ func TestAnAgentKilledBetweenHoldAndPlaceLosesNothing(t *testing.T) {
 	s.settle(t)
 }
 
-// TestASiteKilledInTheMiddleOfARoundIsLeftOut, at each of the messages that the
+// TestASiteKilledDuringARoundIsLeftOut, at each of the messages that the
 // round has for it, and nothing is sent there.
-func TestASiteKilledInTheMiddleOfARoundIsLeftOut(t *testing.T) {
+func TestASiteKilledDuringARoundIsLeftOut(t *testing.T) {
 	t.Parallel()
 	m := newMortal(t)
 	s := newStream(t, m.grid, 8, "")
@@ -190,9 +190,9 @@ func TestASiteKilledInTheMiddleOfARoundIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestJobsThatARoundSendsToASiteThatDiesRunWhereTheyAre, a lease after they were
+// TestJobsMovedToASiteThatDiesRunAtTheirSource, a lease after they were
 // held, and not when their moves are given up.
-func TestJobsThatARoundSendsToASiteThatDiesRunWhereTheyAre(t *testing.T) {
+func TestJobsMovedToASiteThatDiesRunAtTheirSource(t *testing.T) {
 	t.Parallel()
 	m := newMortal(t)
 	s := newStream(t, m.grid, 8, "")

@@ -137,9 +137,9 @@ func meanResponse(jobs []*client.Job) time.Duration {
 	return sum / time.Duration(len(jobs))
 }
 
-// TestWaitingJobsLeaveForASiteThatEmptiesEarly runs the same stream of real
+// TestWaitingJobsMoveToASiteThatEmptiesEarly runs the same stream of real
 // processes with a round of reallocation and without.
-func TestWaitingJobsLeaveForASiteThatEmptiesEarly(t *testing.T) {
+func TestWaitingJobsMoveToASiteThatEmptiesEarly(t *testing.T) {
 	const waiting = 6
 	var mu sync.Mutex
 	response := make(map[bool]time.Duration)
@@ -233,8 +233,8 @@ func (s *stream) compare(t *testing.T, dry, real *droverv1.ReallocateResponse) {
 	}
 }
 
-// TestTwoAgentsMakeRoundsAtOnce, of all kinds, over the same jobs.
-func TestTwoAgentsMakeRoundsAtOnce(t *testing.T) {
+// TestTwoAgentsRunConcurrentRounds, of all kinds, over the same jobs.
+func TestTwoAgentsRunConcurrentRounds(t *testing.T) {
 	g := startGridOf(t, narrow)
 	cfg := agent.Default()
 	cfg.Name, cfg.Listen, cfg.Gossip.Bind, cfg.Gossip.Seeds, cfg.Reallocation.Period = "other", "127.0.0.1:0", "127.0.0.1:0", []string{g.seed}, "off"

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// TestARigidJobMovesOnlyToWhereItFits: of jobs of one and of two processors, those
+// TestARigidJobMovesOnlyToASiteItFits: of jobs of one and of two processors, those
 // of one leave for a site that has no more.
-func TestARigidJobMovesOnlyToWhereItFits(t *testing.T) {
+func TestARigidJobMovesOnlyToASiteItFits(t *testing.T) {
 	g := startGridOf(t, map[string]string{
 		"lyon": "nodes: [{processors: 2}]\npolicy: {name: cbf}\n", "nancy": narrow["nancy"],
 	})

@@ -62,7 +62,7 @@ func TestReallocateShowsMovesAndGains(t *testing.T) {
 		`^$`, "reallocate", "--json")
 }
 
-func TestTheSummaryOfARoundCounts(t *testing.T) {
+func TestRoundSummaryUsesPlurals(t *testing.T) {
 	for want, r := range map[string]client.RoundRecord{
 		"regular, mct: 0 of 1 waiting job at 1 site moved, total gain 0.0s (took 0.0s, 0.0s of it in 1 question)":    {Jobs: 1, Sites: 1, Questions: 1},
 		"regular, mct: 0 of 0 waiting jobs at 2 sites moved, total gain 0.0s (took 0.0s, 0.0s of it in 0 questions)": {Sites: 2},

@@ -287,8 +287,8 @@ func dependencyArgs(list []client.Dependency) []client.Arg {
 	return args
 }
 
-// checkFiles returns an error about the first argument whose file cannot be sent: it
-// does not exist, or is not the array that the service expects.
+// checkFiles returns an error about the first file argument that cannot be sent: it does
+// not exist, or is not the array that the service expects.
 func checkFiles(about *client.Service, args []string) error {
 	for _, arg := range args {
 		name, text, _ := strings.Cut(arg, "=")

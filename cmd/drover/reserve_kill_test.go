@@ -41,8 +41,8 @@ func newReserved(t *testing.T) (*grid, *chaos, *victim) {
 	return g, c, v
 }
 
-// What was promised outlives the server that has promised it, and so does what runs.
-func TestReservationsAndAgreementsOfARealGridOutliveAKilledServer(t *testing.T) {
+// Reservations, agreements and running jobs survive a killed server.
+func TestReservationsAndAgreementsSurviveAKilledServer(t *testing.T) {
 	g, c, lyon := newReserved(t)
 	gate := filepath.Join(c.dir, "gate")
 	argv, err := json.Marshal([]string{"sh", "-c", `until [ -e "$0" ]; do sleep 0.05; done; echo "$DROVER_JOB_ID" >> "$1"`, gate, c.lines})
@@ -95,7 +95,7 @@ func TestReservationsAndAgreementsOfARealGridOutliveAKilledServer(t *testing.T) 
 	}
 }
 
-// until waits for something that is asked for again and again.
+// until polls a condition.
 func (g *grid) until(t *testing.T, holds func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(50 * time.Millisecond)
@@ -106,5 +106,5 @@ func (g *grid) until(t *testing.T, holds func() bool) {
 		}
 		<-ticker.C
 	}
-	t.Fatal("it does not come to pass")
+	t.Fatal("the condition does not become true")
 }

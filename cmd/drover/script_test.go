@@ -232,39 +232,38 @@ func TestInterruptedWaitLeavesTheJobRunning(t *testing.T) {
 		t.Fatalf("submit exits with %d", code)
 	}
 	job := strings.TrimSpace(out.String())
-	p, _, told := inProcess(g, "wait", job)
-	told.word = ": running"
+	p, _, errOut := inProcess(g, "wait", job)
+	errOut.word = ": running"
 	if code := run(p); code != cmdline.ExitInterrupted {
 		t.Errorf("wait exits with %d", code)
 	}
-	if !strings.Contains(told.buf.String(), "job "+job+" continues") {
-		t.Errorf("wait tells %q", told.buf.String())
+	if !strings.Contains(errOut.buf.String(), "job "+job+" continues") {
+		t.Errorf("wait tells %q", errOut.buf.String())
 	}
 	p, out, _ = inProcess(g, "--json", "job", job)
 	if code := run(p); code != cmdline.ExitOK || !strings.Contains(out.String(), `"state": "JOB_STATE_RUNNING"`) {
 		t.Errorf("job exits with %d: %s", code, out)
 	}
 
-	p, _, told = inProcess(g, "call", "sleep", "seconds=300")
-	told.word = ": running"
-	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(told.buf.String(), "continues") {
-		t.Errorf("call exits with %d and tells %q", code, told.buf.String())
+	p, _, errOut = inProcess(g, "call", "sleep", "seconds=300")
+	errOut.word = ": running"
+	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(errOut.buf.String(), "continues") {
+		t.Errorf("call exits with %d and tells %q", code, errOut.buf.String())
 	}
 }
 
-func TestCallTellsOfAJobThatEndsWithItsSite(t *testing.T) {
+func TestCallReportsAJobThatEndsWithItsSite(t *testing.T) {
 	g := startGrid(t)
-	p, out, told := inProcess(g, "call", "exec", `argv=["sleep", "300"]`, "seconds=400", "--patience", "100ms")
-	told.word = ": running"
-	told.call = func() { g.stop["lyon"](); g.stop["nancy"]() }
+	p, out, errOut := inProcess(g, "call", "exec", `argv=["sleep", "300"]`, "seconds=400", "--patience", "100ms")
+	errOut.word = ": running"
+	errOut.call = func() { g.stop["lyon"](); g.stop["nancy"]() }
 	// By SIGTERM, or by its own word when it had come so far as to catch that.
-	if code := run(p); code != cmdline.ExitSignal+15 && code != cmdline.ExitFailure || !strings.Contains(told.buf.String(), "at site lyon: failed") {
-		t.Errorf("call exits with %d: %s%s", code, out, told.buf.String())
+	if code := run(p); code != cmdline.ExitSignal+15 && code != cmdline.ExitFailure || !strings.Contains(errOut.buf.String(), "at site lyon: failed") {
+		t.Errorf("call exits with %d: %s%s", code, out, errOut.buf.String())
 	}
 }
 
-// TestRolesAsProcesses starts the agent and a site as programs, as an operator
-// would, and stops them with SIGTERM.
+// TestRolesAsProcesses starts an agent and a site as programs and stops them with SIGTERM.
 func TestRolesAsProcesses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -282,9 +281,9 @@ func TestRolesAsProcesses(t *testing.T) {
 			"\nnodes: [{processors: 2}]\nservices: {catalogue: "+catalogue+"}\n"))
 	g := &grid{agent: url}
 	g.await(t, 1)
-	p, out, told := inProcess(g, "call", "sleep", "seconds=0.1")
+	p, out, errOut := inProcess(g, "call", "sleep", "seconds=0.1")
 	if code := run(p); code != cmdline.ExitOK || out.String() != "slept 0.1s\n" {
-		t.Errorf("call exits with %d: %s%s", code, out, told.buf.String())
+		t.Errorf("call exits with %d: %s%s", code, out, errOut.buf.String())
 	}
 	stopSite()
 	stopAgent()

@@ -53,8 +53,8 @@ func FuzzParseSelector(f *testing.F) {
 	})
 }
 
-// The index is compared with looking at every job.
-func TestIndexFindsWhatASearchFinds(t *testing.T) {
+// The index is compared with a linear search.
+func TestIndexAgreesWithALinearSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		digits := rapid.SliceOfN(rapid.IntRange(0, 0x3f), 0, 20).Draw(t, "IDs")
 		var jobs []*client.Job
@@ -96,7 +96,7 @@ func TestIndexFindsWhatASearchFinds(t *testing.T) {
 	})
 }
 
-func TestAJobThatMovedIsNamedOnce(t *testing.T) {
+func TestAMovedJobIsListedOnce(t *testing.T) {
 	x := newIndex([]*client.Job{{ID: someID, State: client.Gone, Epoch: 1}, {ID: someID, State: client.Waiting, Epoch: 2}})
 	if len(x) != 1 || x[0].State != client.Waiting {
 		t.Errorf("%+v", x)

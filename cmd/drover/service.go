@@ -20,8 +20,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/services/primes"
 )
 
-// serviceCmd runs the bundled services: `drover service NAME` is what stands in
-// the catalogue as their command.
+// serviceCmd runs the bundled services. `drover service NAME` is their command in the
+// catalogue.
 type serviceCmd struct {
 	Lu         luCmd         `cmd:"" help:"Solve a dense linear system."`
 	Mandelbrot mandelbrotCmd `cmd:"" help:"Render the Mandelbrot set."`
@@ -93,10 +93,10 @@ func (c *mandelbrotCmd) Run(a *app) error {
 
 type primesCmd struct {
 	Below      int    `help:"Count those below this number."`
-	Checkpoint string `env:"DROVER_CHECKPOINT" help:"Directory in which it writes down where it is when it is told to stop."`
+	Checkpoint string `env:"DROVER_CHECKPOINT" help:"Directory for its checkpoint, written when it is stopped."`
 }
 
-// exitCheckpoint says that a program was stopped and can go on.
+// exitCheckpoint is the exit code of a program that stopped at a checkpoint.
 const exitCheckpoint = cmdline.ExitError(batch.CheckpointStatus)
 
 func (c *primesCmd) Run(a *app) error {
@@ -133,8 +133,8 @@ func (c *sleepCmd) Run(a *app) error {
 	}
 }
 
-// execCmd takes its vector as JSON, because a catalogue gives a program one
-// argument for each of its own: no shell and no quoting in between.
+// execCmd takes its argument vector as JSON, because a catalogue passes one argument of the
+// service as one argument of the program, without a shell.
 type execCmd struct {
 	Argv string `help:"The program and its arguments, a JSON array of strings."`
 }
@@ -157,7 +157,7 @@ func (c *execCmd) Run(a *app) error {
 	return err
 }
 
-// refused is the error of arguments that a service does not take.
+// refused is the error of a service about its arguments.
 func refused(err error) error {
 	return &cmdline.UsageError{Message: err.Error(), Hint: "drover service NAME --help lists the flags"}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-func TestBundledCatalogueIsTheOneInTheExamples(t *testing.T) {
+func TestBundledCatalogueEqualsTheExample(t *testing.T) {
 	c, err := catalogue.Load(bytes.NewReader(bundledYAML), "bundled services")
 	if err != nil {
 		t.Fatal(err)

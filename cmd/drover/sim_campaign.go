@@ -13,7 +13,7 @@ import (
 // simCampaignCmd is drover sim campaign.
 type simCampaignCmd struct {
 	Campaign string `arg:"" help:"A campaign file (YAML), or one that comes with Drover: paper or full."`
-	Out      string `placeholder:"DIR" help:"Where the results are, and from which an interrupted campaign goes on. Default: campaign- and its name."`
+	Out      string `placeholder:"DIR" help:"Directory of the results, from which an interrupted campaign resumes. Default: campaign- and its name."`
 	Jobs     *int   `placeholder:"N" help:"Experiments at a time. Default: one for each core."`
 	Quick    bool   `help:"Run a small part, in under a minute on two cores."`
 }

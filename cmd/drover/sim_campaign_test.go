@@ -63,9 +63,9 @@ func results(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// TestSimCampaignGoesOnAfterItWasKilled kills the program at moments that it does
+// TestSimCampaignResumesAfterAKill kills the program at moments that it does
 // not know of, until it has been able to end.
-func TestSimCampaignGoesOnAfterItWasKilled(t *testing.T) {
+func TestSimCampaignResumesAfterAKill(t *testing.T) {
 	file := campaignFiles(t, "seeds: 1..3\ndedicated: [true, false]\nalgorithms: [regular, all-cancellation]\nheuristics: [mct, minmin]\n")
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 	if code, _, stderr := simCampaign(t, file, "--out", whole, "--jobs", "1"); code != cmdline.ExitOK {
@@ -78,8 +78,8 @@ func TestSimCampaignGoesOnAfterItWasKilled(t *testing.T) {
 	kills := 0
 	for ended := false; !ended; {
 		cmd := exec.CommandContext(t.Context(), "drover", "sim", "campaign", file, "--out", killed, "--jobs", []string{"1", "2", "3"}[kills%3])
-		var told bytes.Buffer
-		cmd.Stderr = &told
+		var errOut bytes.Buffer
+		cmd.Stderr = &errOut
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestSimCampaignGoesOnAfterItWasKilled(t *testing.T) {
 		// When the journal has grown by some bytes, a torn line or not.
 		ended = waitKilled(t, cmd, done, journal, 1+r.Int64N(2500))
 		if ended && !cmd.ProcessState.Success() {
-			t.Fatalf("the campaign ended with %v: %s", cmd.ProcessState, told.String())
+			t.Fatalf("the campaign ended with %v: %s", cmd.ProcessState, errOut.String())
 		}
 		if !ended {
 			kills++
@@ -132,12 +132,12 @@ func waitKilled(t *testing.T, cmd *exec.Cmd, done <-chan struct{}, path string, 
 	}
 }
 
-func TestSimCampaignEndsCleanlyByASignal(t *testing.T) {
+func TestSimCampaignEndsCleanlyOnASignal(t *testing.T) {
 	file := campaignFiles(t, "seeds: 1..40\nalgorithms: [regular, all-cancellation]\nheuristics: [mct, minmin]\n")
 	dir := filepath.Join(t.TempDir(), "out")
 	cmd := exec.CommandContext(t.Context(), "drover", "sim", "campaign", file, "--out", dir)
-	var told bytes.Buffer
-	cmd.Stderr = &told
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -152,17 +152,17 @@ func TestSimCampaignEndsCleanlyByASignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cmdline.ExitInterrupted {
-		t.Errorf("it ends with %v: %s", err, told.String())
+		t.Errorf("it ends with %v: %s", err, errOut.String())
 	}
-	if !strings.Contains(told.String(), "of 200 experiments are in "+dir+"; the same command resumes with the others") {
-		t.Errorf("it tells %s", told.String())
+	if !strings.Contains(errOut.String(), "of 200 experiments are in "+dir+"; the same command resumes with the others") {
+		t.Errorf("it tells %s", errOut.String())
 	}
 	if rows := strings.Count(results(t, dir), "\n") - 1; rows < 5 || rows >= 200 {
 		t.Errorf("%d rows are kept", rows)
 	}
 }
 
-func TestSimCampaignTellsWhereTheResultsAre(t *testing.T) {
+func TestSimCampaignPrintsTheResultsFile(t *testing.T) {
 	file := campaignFiles(t, "seeds: 1..2\n")
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := simCampaign(t, file)
@@ -188,7 +188,7 @@ func TestSimCampaignTellsWhereTheResultsAre(t *testing.T) {
 	}
 }
 
-func TestSimCampaignTellsWhatIsWrong(t *testing.T) {
+func TestSimCampaignRefusesBadInput(t *testing.T) {
 	file := campaignFiles(t, "seeds: [1]\n")
 	bad := simFile(t, "bad.yaml", "version: 1\nname: n\nscenarios: [pvw]\nseeds: [1]\nheuristics: [mct, minimin]\n")
 	dir := t.TempDir()
@@ -223,14 +223,14 @@ func TestSimCampaignTellsWhatIsWrong(t *testing.T) {
 func TestCampaignProgressIsABarOnATerminalAndFewLinesElsewhere(t *testing.T) {
 	last := &campaign.Experiment{}
 	for _, terminal := range []bool{true, false} {
-		var told bytes.Buffer
-		s := &cmdline.CampaignProgress{Process: &cmdline.Process{Stderr: &told, Terminal: terminal}, Dir: "here"}
+		var errOut bytes.Buffer
+		s := &cmdline.CampaignProgress{Process: &cmdline.Process{Stderr: &errOut, Terminal: terminal}, Dir: "here"}
 		s.Report(0, campaign.Progress{Total: 400})
 		for i := 1; i <= 400; i++ {
 			s.Report(time.Duration(i)*time.Second, campaign.Progress{Done: i, Total: 400, Last: last, Left: 90 * time.Minute, Known: true})
 		}
 		s.Finish()
-		text := told.String()
+		text := errOut.String()
 		if !strings.HasPrefix(text, "400 experiments, 0 of them done, in here\n") || !strings.Contains(text, "1h30m left") {
 			t.Errorf("terminal %v: %q", terminal, text)
 		}

@@ -22,7 +22,7 @@ func simFaults(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-func TestSimFaultsCountsWhatItTriedAndTellsTheCostApart(t *testing.T) {
+func TestSimFaultsPrintsCountsAndCostSeparately(t *testing.T) {
 	code, stdout, stderr := simFaults(t, "--seeds", "40", "--from", "5")
 	if code != cmdline.ExitOK || !strings.HasPrefix(stdout, "seeds 5 to 44: nothing was lost, nothing ran twice\n") || !strings.Contains(stdout, "servers killed") {
 		t.Errorf("exit %d:\n%s%s", code, stdout, stderr)
@@ -35,7 +35,7 @@ func TestSimFaultsCountsWhatItTriedAndTellsTheCostApart(t *testing.T) {
 	}
 }
 
-func TestSimFaultsFailsWithTheTraceAndTheCommandThatShowsItAgain(t *testing.T) {
+func TestSimFaultsFailsWithTraceAndReplayCommand(t *testing.T) {
 	code, stdout, _ := simFaults(t, "--plant", "early-confirm", "--json")
 	var view faultsJSON
 	if err := json.Unmarshal([]byte(strings.Replace(stdout, `"counts": {`, `"counted": {`, 1)), &view); err != nil || code != cmdline.ExitFailure || view.Wrong == nil {
@@ -51,7 +51,7 @@ func TestSimFaultsFailsWithTheTraceAndTheCommandThatShowsItAgain(t *testing.T) {
 	}
 }
 
-func TestSimFaultsRefusesWhatItCannotRun(t *testing.T) {
+func TestSimFaultsRefusesBadFlags(t *testing.T) {
 	for _, args := range [][]string{{"--plant", "x"}, {"--seeds", "0"}} {
 		if code, _, stderr := simFaults(t, args...); code != cmdline.ExitUsage || !strings.Contains(stderr, "accepted") {
 			t.Errorf("%v: exit %d, %s", args, code, stderr)

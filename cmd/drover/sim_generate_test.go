@@ -29,7 +29,7 @@ func simGenerate(t *testing.T, args ...string) (code int, stdout, stderr string)
 	return code, out.String(), errs.String()
 }
 
-func TestSimGeneratePrintsAWorkloadOfTheLoad(t *testing.T) {
+func TestSimGeneratePrintsAWorkloadWithTheLoad(t *testing.T) {
 	args := []string{"--jobs", "2000", "--procs", "64", "--load", "0.8", "--seed", "7", "--estimates", "factor:2", "--users", "9"}
 	code, stdout, stderr := simGenerate(t, args...)
 	if code != cmdline.ExitOK || !strings.HasPrefix(stderr, "2000 jobs in ") || !strings.Contains(stderr, "offered load 0.8000; made in ") {
@@ -86,7 +86,7 @@ func TestSimGenerateWritesFilesThatSimRunReplays(t *testing.T) {
 	}
 }
 
-func TestSimGenerateRefusesWhatItCannotMakeWithFieldAndRange(t *testing.T) {
+func TestSimGenerateRefusalsNameFieldAndRange(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--jobs: 0, and days: 0, accepted: one of the two":              {"--procs", "4"},
 		"--procs: 0, accepted: 1..67108864":                             {"--jobs", "5"},
@@ -113,7 +113,7 @@ func TestSimGenerateRefusesWhatItCannotMakeWithFieldAndRange(t *testing.T) {
 	}
 }
 
-func TestSimGenerateLeavesNoHalfWorkload(t *testing.T) {
+func TestSimGenerateRemovesAnIncompleteWorkload(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	path := filepath.Join(t.TempDir(), "w.swf")

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-func TestSimRunSaysWhatReallocationHasDone(t *testing.T) {
+func TestSimRunPrintsReallocation(t *testing.T) {
 	dir := filepath.Dir(simFile(t, "t.swf", simTrace)) + string(filepath.Separator)
 	text := "version: 1\nmapping: mct\nsites: [{name: near, trace: " + dir + "t.swf, procs: 4, policy: cbf}]\nreallocation: "
 	code, stdout, stderr := simRun(t, simFile(t, "s.yaml", text+"{period: 1s, heuristic: maxmin}\n"))

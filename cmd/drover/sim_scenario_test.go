@@ -54,7 +54,7 @@ func TestSimRunComparesWithTheReference(t *testing.T) {
 	}
 }
 
-func TestSimRunFindsScenariosThatComeWithDrover(t *testing.T) {
+func TestSimRunFindsBundledScenarios(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := simRun(t, "g5k2")
 	if code != cmdline.ExitOK || !strings.Contains(stdout, "bordeaux") || !strings.Contains(stderr, "9640 jobs") {
@@ -69,7 +69,7 @@ func TestSimRunFindsScenariosThatComeWithDrover(t *testing.T) {
 	}
 }
 
-func TestSimRunTellsWhatIsWrongWithAVariant(t *testing.T) {
+func TestSimRunRefusesBadVariants(t *testing.T) {
 	path := simFile(t, "s.yaml", simExperiment)
 	trace := simFile(t, "t.swf", simTrace)
 	none := simFile(t, "none.yaml", "version: 1\nsites: [{name: a, trace: "+filepath.Base(trace)+", procs: 4, policy: cbf}]\n")

@@ -8,7 +8,7 @@ import (
 )
 
 // A duration is the same however it is written, in settings of policies, too.
-func TestSettingsTakeDurationsAsBatchSystemsWriteThem(t *testing.T) {
+func TestSettingsAcceptDurationsOfBatchSystems(t *testing.T) {
 	trace := simFile(t, "t.swf", simTrace)
 	var outs []string
 	for _, period := range []string{"50m0s", "00:50:00", "0-00:50:00"} {

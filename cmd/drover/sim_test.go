@@ -48,7 +48,7 @@ func simFile(t *testing.T, name, text string) string {
 	return path
 }
 
-func TestSimRunPrintsATableAndTheCostApart(t *testing.T) {
+func TestSimRunPrintsTableAndCostSeparately(t *testing.T) {
 	code, stdout, stderr := simRun(t, "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "easy")
 	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -120,7 +120,7 @@ func TestSimRunTakesItsRulesFromFlags(t *testing.T) {
 	}
 }
 
-func TestSimRunPassesAreMadeAsTheFlagSays(t *testing.T) {
+func TestSimRunPassesFollowTheFlag(t *testing.T) {
 	path := simFile(t, "t.swf", `1 0 -1 100 2 -1 -1 2 100 -1 1 1 1 -1 1 1 -1 -1
 2 0 -1 100 2 -1 -1 2 200 -1 1 1 1 -1 1 1 -1 -1
 3 1 -1  10 4 -1 -1 4  10 -1 1 1 1 -1 1 1 -1 -1
@@ -179,7 +179,7 @@ func TestSimRunEndsWhenItIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestSimRunTellsWhatIsWrong(t *testing.T) {
+func TestSimRunRefusesBadInput(t *testing.T) {
 	t.Setenv(swf.TracesEnv, t.TempDir())
 	trace, junk := simFile(t, "t.swf", simTrace), simFile(t, "junk.swf", simTrace+"5 0 -1 ten 1\n")
 	back := simFile(t, "back.swf", "1 -5 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 1 1 -1 -1\n")

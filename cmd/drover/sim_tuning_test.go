@@ -35,7 +35,7 @@ func oneHole(t *testing.T) string {
 		"sites: [{name: near, trace: "+filepath.Join(dir, "t.swf")+", procs: 4, policy: cbf}]\n")
 }
 
-func TestSimTuningPrintsWhatBinarySearchLoses(t *testing.T) {
+func TestSimTuningPrintsTheLossOfBinarySearch(t *testing.T) {
 	file := oneHole(t)
 	code, stdout, stderr := simTuning(t, file)
 	if code != cmdline.ExitOK {
@@ -56,7 +56,7 @@ func TestSimTuningPrintsWhatBinarySearchLoses(t *testing.T) {
 	}
 }
 
-func TestSimTuningRefusesWhatItCannotCompare(t *testing.T) {
+func TestSimTuningRefusesScenariosWithoutMapping(t *testing.T) {
 	rigid := simFile(t, "s.yaml", "version: 1\nsites: [{name: near, trace: t.swf, procs: 4, policy: cbf}]\n")
 	if code, _, stderr := simTuning(t, rigid); code != cmdline.ExitUsage || !strings.Contains(stderr, "mapping none") {
 		t.Errorf("exit %d: %s", code, stderr)

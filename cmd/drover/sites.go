@@ -132,9 +132,9 @@ func signed(d time.Duration) string {
 // missingText says why a site gave no answer.
 func missingText(m *client.Missing) string {
 	if m.Detail == nil {
-		return string(m.Reason)
+		return m.Reason
 	}
-	return string(m.Reason) + ": " + m.Detail.Error()
+	return m.Reason + ": " + m.Detail.Error()
 }
 
 // warnMissing names the sites that did not answer on stderr. consequence says what that
@@ -142,7 +142,7 @@ func missingText(m *client.Missing) string {
 func warnMissing(a *app, missing []client.MissingSite, consequence string) {
 	for i := range missing {
 		m := &missing[i]
-		why := string(m.Reason)
+		why := m.Reason
 		if m.Detail != nil {
 			why = m.Detail.Error()
 		}

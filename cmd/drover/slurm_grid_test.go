@@ -174,7 +174,7 @@ func (g *slurmGrid) once(ctx context.Context, grid *client.Client, ids []string,
 		delete(lines, id)
 	}
 	if len(lines) > 0 {
-		t.Errorf("jobs that nobody submitted have run: %v", lines)
+		t.Errorf("jobs that were never submitted have run: %v", lines)
 	}
 	t.Logf("%d jobs, of which %d have moved or were tried to; they ended at %v, the last one %v after all were submitted",
 		len(ids), moved, sites, time.Since(begun).Round(time.Second))
@@ -222,7 +222,7 @@ func (g *slurmGrid) restartAfter(ctx context.Context, v *victim) {
 
 // A controller that is killed may forget jobs that it had accepted, or run one twice.
 // Drover runs each once all the same, and says of each what Slurm has done with it.
-func TestWhatAKilledControllerLosesOrDoublesIsReported(t *testing.T) {
+func TestJobsLostOrDoubledByAKilledControllerAreReported(t *testing.T) {
 	g := newSlurmGrid(t, "")
 	ctx, cancel := context.WithTimeout(t.Context(), patienceWithSlurm())
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestALineGoesOverTheCommandLine(t *testing.T) {
+func TestALineOverridesTheCommandLine(t *testing.T) {
 	width, hour := 4, time.Hour
 	def := &request{Args: []string{"a=1", "b=2"}, Width: &width, Deadline: &hour, Label: map[string]string{"k": "v"}, Owner: "me"}
 	entries, err := readLines(strings.NewReader(
@@ -35,7 +35,7 @@ func TestALineGoesOverTheCommandLine(t *testing.T) {
 	}
 }
 
-func TestBadLinesAreNamed(t *testing.T) {
+func TestErrorsNameBadLines(t *testing.T) {
 	const good = `{"service": "s"}` + "\n"
 	for text, want := range map[string]string{
 		"":                                                   "no request",
@@ -131,7 +131,7 @@ func FuzzParseRange(f *testing.F) {
 	})
 }
 
-func TestListsOfALineAreTyped(t *testing.T) {
+func TestListsOfALineBecomeArrayText(t *testing.T) {
 	for text, want := range map[string]string{
 		`[1, 2.50, -3e2]`:  "1,2.50,-3e2",
 		`[[1, 2], [3, 4]]`: "1,2;3,4",

@@ -10,20 +10,20 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// What was begun when somebody pressed Ctrl-C is finished and told, and no more.
-func TestInterruptedArrayTellsWhatWasSubmitted(t *testing.T) {
+// Submissions that run at Ctrl-C finish and are printed; no further one starts.
+func TestInterruptedArrayPrintsSubmittedJobs(t *testing.T) {
 	g := startGrid(t)
-	p, out, told := inProcess(g, "submit", "sleep", "seconds=300", "--array", "1-10000", "--owner", "crowd")
-	told.word = "submitted 1"
+	p, out, stderr := inProcess(g, "submit", "sleep", "seconds=300", "--array", "1-10000", "--owner", "crowd")
+	stderr.word = "submitted 1"
 	if code := run(p); code != cmdline.ExitInterrupted {
-		t.Errorf("submit exits with %d: %s", code, told.buf.String())
+		t.Errorf("submit exits with %d: %s", code, stderr.buf.String())
 	}
 	ids := strings.Fields(out.String())
 	if n := len(ids); n == 0 || n > 9000 {
 		t.Fatalf("%d jobs", n)
 	}
-	if want := fmt.Sprintf("interrupted: %d submitted, and none from index %d on", len(ids), len(ids)+1); !strings.Contains(told.buf.String(), want) {
-		t.Errorf("it tells %q, want %q", told.buf.String(), want)
+	if want := fmt.Sprintf("interrupted: %d submitted, and none from index %d on", len(ids), len(ids)+1); !strings.Contains(stderr.buf.String(), want) {
+		t.Errorf("it tells %q, want %q", stderr.buf.String(), want)
 	}
 	c, err := client.New(client.Default(g.agent))
 	if err != nil {
@@ -35,46 +35,46 @@ func TestInterruptedArrayTellsWhatWasSubmitted(t *testing.T) {
 		t.Errorf("the grid has %d jobs, %v, want %d", len(list.Jobs), err, len(ids))
 	}
 	// Those that wait for several can leave them, too.
-	p, _, told = inProcess(g, "wait", ids[0], ids[1])
-	told.word = "0 of 2 jobs have ended"
-	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(told.buf.String(), "interrupted; 2 jobs continue: "+ids[0]+" "+ids[1]) {
-		t.Errorf("wait exits with %d and tells %q", code, told.buf.String())
+	p, _, stderr = inProcess(g, "wait", ids[0], ids[1])
+	stderr.word = "0 of 2 jobs have ended"
+	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(stderr.buf.String(), "interrupted; 2 jobs continue: "+ids[0]+" "+ids[1]) {
+		t.Errorf("wait exits with %d and tells %q", code, stderr.buf.String())
 	}
 	if j, err := c.Job(t.Context(), ids[0]); err != nil || j.State.Final() {
 		t.Errorf("the job is %v, %v", j, err)
 	}
 }
 
-// Where nobody takes jobs now, the next request would fare no better.
-func TestAnArrayEndsWhereNobodyTakesJobs(t *testing.T) {
+// If no site accepts jobs now, the next request would fail too.
+func TestAnArrayStopsWhenNoSiteAcceptsJobs(t *testing.T) {
 	g := startGrid(t)
 	for _, site := range []string{"lyon", "nancy"} {
-		if p, _, told := inProcess(g, "drain", site); run(p) != cmdline.ExitOK {
-			t.Fatal(told.buf.String())
+		if p, _, stderr := inProcess(g, "drain", site); run(p) != cmdline.ExitOK {
+			t.Fatal(stderr.buf.String())
 		}
 	}
-	p, out, told := inProcess(g, "submit", "sleep", "--array", "1-500", "--patience", "50ms", "--quiet")
+	p, out, stderr := inProcess(g, "submit", "sleep", "--array", "1-500", "--patience", "50ms", "--quiet")
 	if code := run(p); code != cmdline.ExitUnavailable || out.Len() > 0 {
 		t.Errorf("submit exits with %d: %s", code, out)
 	}
-	failed := strings.Count(told.buf.String(), "drover: index ")
+	failed := strings.Count(stderr.buf.String(), "drover: index ")
 	if failed == 0 || failed > 2*submitWorkers {
 		t.Errorf("%d requests were tried", failed)
 	}
-	if want := fmt.Sprintf("drover: 0 submitted, and none from index %d on\n", failed+1); !strings.HasSuffix(told.buf.String(), want) {
-		t.Errorf("it tells %q, want %q", told.buf.String(), want)
+	if want := fmt.Sprintf("drover: 0 submitted, and none from index %d on\n", failed+1); !strings.HasSuffix(stderr.buf.String(), want) {
+		t.Errorf("it tells %q, want %q", stderr.buf.String(), want)
 	}
 }
 
-func TestAnUploadIsSeen(t *testing.T) {
+func TestUploadsShowProgress(t *testing.T) {
 	g := startGrid(t)
-	p, _, told := inProcess(g, "call", "lu", "matrix=../../server/services/lu/testdata/lund_a.mtx", "order=147")
-	if code := run(p); code != cmdline.ExitOK || !strings.Contains(told.buf.String(), "sending lund_a.mtx: ") {
-		t.Errorf("call exits with %d and tells %q", code, told.buf.String())
+	p, _, stderr := inProcess(g, "call", "lu", "matrix=../../server/services/lu/testdata/lund_a.mtx", "order=147")
+	if code := run(p); code != cmdline.ExitOK || !strings.Contains(stderr.buf.String(), "sending lund_a.mtx: ") {
+		t.Errorf("call exits with %d and tells %q", code, stderr.buf.String())
 	}
 }
 
-func TestNoGridOnThisHostIsToldHowToStartOne(t *testing.T) {
+func TestMissingLocalGridHintsHowToStartOne(t *testing.T) {
 	lost := &problem.Problem{Reason: problem.Unreachable, Message: "no connection to agent http://127.0.0.1:7410: refused", Hint: "is it running?"}
 	nowhere := func(string) string { return "" }
 	a := &app{Process: &cmdline.Process{Getenv: nowhere}, flags: &cli{}}

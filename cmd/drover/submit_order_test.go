@@ -68,7 +68,7 @@ func (g *takingGrid) ListServices(context.Context, *droverv1.ListServicesRequest
 	return &droverv1.ListServicesResponse{Services: []*droverv1.OfferedService{{Service: &droverv1.Service{Name: "s"}}}}, nil
 }
 
-// Submit refuses owner nobody, and who comes after a job that it does not know.
+// Submit refuses the owner nobody and unknown dependencies.
 func (g takingServer) Submit(_ context.Context, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -105,7 +105,7 @@ func requestFile(t *testing.T, text string) string {
 	return path
 }
 
-func TestRequestsOfAFileComeAfterOneAnother(t *testing.T) {
+func TestRequestsOfAFileDependOnOneAnother(t *testing.T) {
 	g := newTakingGrid(t)
 	g.known[someID] = true
 	file := requestFile(t, `{"service": "s", "name": "join", "after": ["b", {"job": "c", "any": true}, "`+someID+`", "any:a"], "labels": {"n": "join"}}
@@ -113,10 +113,10 @@ func TestRequestsOfAFileComeAfterOneAnother(t *testing.T) {
 {"service": "s", "name": "c", "after": [{"job": "a"}], "labels": {"n": "c"}, "retries": 2, "retryOn": [75, 1], "site": "lyon", "begin": "1h"}
 {"service": "s", "name": "a", "labels": {"n": "a"}}
 `)
-	code, out, told := command(map[string]string{"DROVER_AGENTS": g.url}, "submit", "--from", file)
+	code, out, stderr := command(map[string]string{"DROVER_AGENTS": g.url}, "submit", "--from", file)
 	by := g.labelled()
 	if code != cmdline.ExitOK || len(by) != 4 {
-		t.Fatalf("submit exits with %d: %s", code, told)
+		t.Fatalf("submit exits with %d: %s", code, stderr)
 	}
 	// IDs are printed in the order of the lines.
 	var want []string
@@ -146,22 +146,22 @@ func TestRequestsOfAFileComeAfterOneAnother(t *testing.T) {
 	}
 }
 
-func TestWhoComesAfterARefusedRequestIsNotSubmitted(t *testing.T) {
+func TestDependentsOfARefusedRequestAreNotSubmitted(t *testing.T) {
 	g := newTakingGrid(t)
 	file := requestFile(t, `{"service": "s", "name": "late", "after": ["mid"], "labels": {"n": "late"}}
 {"service": "s", "name": "mid", "after": ["bad"], "labels": {"n": "mid"}}
 {"service": "s", "name": "bad", "owner": "nobody"}
 {"service": "s", "name": "good", "labels": {"n": "good"}}
 `)
-	code, out, told := command(map[string]string{"DROVER_AGENTS": g.url}, "--json", "submit", "--from", file)
+	code, out, stderr := command(map[string]string{"DROVER_AGENTS": g.url}, "--json", "submit", "--from", file)
 	if by := g.labelled(); code != cmdline.ExitRefused || len(by) != 1 || by["good"] == nil {
-		t.Fatalf("submit exits with %d, %d are taken: %s", code, len(by), told)
+		t.Fatalf("submit exits with %d, %d are taken: %s", code, len(by), stderr)
 	}
 	if !strings.Contains(out, `"line":4,"name":"good"`) || strings.Count(out, "\n") != 1 {
 		t.Errorf("it prints %s", out)
 	}
 	var lines []int
-	for _, text := range strings.Split(strings.TrimSpace(told), "\n") {
+	for _, text := range strings.Split(strings.TrimSpace(stderr), "\n") {
 		var e errorJSON
 		if err := json.Unmarshal([]byte(text), &e); err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestWhoComesAfterARefusedRequestIsNotSubmitted(t *testing.T) {
 	}
 }
 
-func TestNothingIsSubmittedOfAFileThatIsWrong(t *testing.T) {
+func TestNothingIsSubmittedFromAMalformedFile(t *testing.T) {
 	g := newTakingGrid(t)
 	env := map[string]string{"DROVER_AGENTS": g.url}
 	for text, want := range map[string]string{
@@ -207,9 +207,9 @@ func TestNothingIsSubmittedOfAFileThatIsWrong(t *testing.T) {
 		`{"service": "s", "after": ["` + strings.Replace(someID, "01", "02", 1) + `x"]}`: `line 1: after "`,
 	} {
 		for _, from := range []string{requestFile(t, text)} {
-			code, out, told := command(env, "submit", "--from", from)
-			if code != cmdline.ExitUsage || out != "" || !strings.Contains(told, want) || !strings.Contains(told, "nothing was submitted") {
-				t.Errorf("%s: exits with %d, tells %q, want %q", text, code, told, want)
+			code, out, stderr := command(env, "submit", "--from", from)
+			if code != cmdline.ExitUsage || out != "" || !strings.Contains(stderr, want) || !strings.Contains(stderr, "nothing was submitted") {
+				t.Errorf("%s: exits with %d, tells %q, want %q", text, code, stderr, want)
 			}
 		}
 	}
@@ -223,9 +223,9 @@ func TestNothingIsSubmittedOfAFileThatIsWrong(t *testing.T) {
 		{[]string{"--from", "/nowhere/at/all"}, cmdline.ExitNotFound, "no such file"},
 		{[]string{"s", "--array", "3-1"}, cmdline.ExitUsage, "--array"},
 	} {
-		code, _, told := command(env, append([]string{"submit"}, tc.args...)...)
-		if code != tc.code || !strings.Contains(told, tc.want) || !strings.Contains(told, "nothing was submitted") {
-			t.Errorf("%q: exits with %d, tells %q", tc.args, code, told)
+		code, _, stderr := command(env, append([]string{"submit"}, tc.args...)...)
+		if code != tc.code || !strings.Contains(stderr, tc.want) || !strings.Contains(stderr, "nothing was submitted") {
+			t.Errorf("%q: exits with %d, tells %q", tc.args, code, stderr)
 		}
 	}
 	if len(g.taken) > 0 {
@@ -237,9 +237,9 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 	g := newTakingGrid(t)
 	g.known[someID], g.known[movingJob] = true, true
 	env := map[string]string{"DROVER_AGENTS": g.url}
-	code, _, told := command(env, "submit", "s", "--after", "any:"+someID+","+movingJob, "--retries", "3", "--retry-on", "1,75,100-102", "--site", "lyon", "--begin", "2100-01-01T00:00:00Z")
+	code, _, stderr := command(env, "submit", "s", "--after", "any:"+someID+","+movingJob, "--retries", "3", "--retry-on", "1,75,100-102", "--site", "lyon", "--begin", "2100-01-01T00:00:00Z")
 	if code != cmdline.ExitOK {
-		t.Fatalf("submit exits with %d: %s", code, told)
+		t.Fatalf("submit exits with %d: %s", code, stderr)
 	}
 	r := g.taken[0].GetRequest()
 	if len(r.GetAfter()) != len(slices.Compact([]string{someID, movingJob})) || r.GetRetries() != 3 || !slices.Equal(r.GetRetryOn(), []int32{1, 75, 100, 101, 102}) ||
@@ -262,9 +262,9 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 		"--array 1-2 --from f":               "can't be used together",
 		"--after " + strings.Repeat("0", 99): "accepted: a job's ID",
 	} {
-		code, _, told := command(env, append([]string{"submit", "s"}, strings.Fields(args)...)...)
-		if code != cmdline.ExitUsage || !strings.Contains(told, want) {
-			t.Errorf("%s: exits with %d, tells %q, want %q", args, code, told, want)
+		code, _, stderr := command(env, append([]string{"submit", "s"}, strings.Fields(args)...)...)
+		if code != cmdline.ExitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exits with %d, tells %q, want %q", args, code, stderr, want)
 		}
 	}
 	for args, want := range map[string]string{
@@ -274,9 +274,9 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 		"--retries 2 --retry-on 256": "request.retry_on: 256, accepted: 1..255",
 		"--array 1-1 --retries -1":   "request.retries: -1, accepted: 0..100",
 	} {
-		code, _, told := command(env, append([]string{"submit", "s"}, strings.Fields(args)...)...)
-		if code != cmdline.ExitRefused || !strings.Contains(told, want) {
-			t.Errorf("%s: exits with %d, prints %q, want %q", args, code, told, want)
+		code, _, stderr := command(env, append([]string{"submit", "s"}, strings.Fields(args)...)...)
+		if code != cmdline.ExitRefused || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exits with %d, prints %q, want %q", args, code, stderr, want)
 		}
 	}
 	if len(g.taken) != 1 {
@@ -286,7 +286,7 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 
 // Any file without a cycle has an order, in which nothing goes before what it needs, and
 // which is that of the file where that does; any with a cycle has none.
-func TestSequenceIsAnOrder(t *testing.T) {
+func TestSubmissionOrderRespectsDependencies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "requests")
 		entries := make([]entry, n)
@@ -336,8 +336,8 @@ func TestSequenceIsAnOrder(t *testing.T) {
 	})
 }
 
-// What is told is in the order of the requests, each once, whichever were begun.
-func TestTeleprinterTellsInOrder(t *testing.T) {
+// Results are emitted once and in the order of the requests, whichever were started.
+func TestReordererEmitsInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 10).Draw(t, "requests")
 		order := rapid.Permutation(seq(n)).Draw(t, "order")
@@ -350,7 +350,7 @@ func TestTeleprinterTellsInOrder(t *testing.T) {
 		p.flush()
 		want := slices.Sorted(slices.Values(order[:begun]))
 		if !slices.Equal(got, want) {
-			t.Fatalf("told of %v, want %v", got, want)
+			t.Fatalf("stderr of %v, want %v", got, want)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-func TestSpansOfDaysAreToldInDays(t *testing.T) {
+func TestSpansOfDaysArePrintedInDays(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0.0s", 1500 * time.Millisecond: "1.5s", -1500 * time.Millisecond: "-1.5s", time.Minute: "1m0s", -90 * time.Second: "-1m30s",
 		24*time.Hour - time.Second: "23h59m59s", 24*time.Hour - time.Millisecond: "1-00:00:00", 24 * time.Hour: "1-00:00:00",
@@ -21,17 +21,17 @@ func TestSpansOfDaysAreToldInDays(t *testing.T) {
 	}
 }
 
-// What is told from a minute on is read as what it was, to the second.
-func TestSpansAreReadAgain(t *testing.T) {
+// A printed span of a minute or more parses to the same seconds.
+func TestPrintedSpansCanBeParsed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Range(60, 1e9).Draw(t, "seconds")) * time.Second
 		if got, err := cmdline.ParseDuration(cmdline.Span(d)); err != nil || got != d {
-			t.Fatalf("%v is told as %s and read as %v, %v", d, cmdline.Span(d), got, err)
+			t.Fatalf("%v is stderr as %s and read as %v, %v", d, cmdline.Span(d), got, err)
 		}
 	})
 }
 
-func TestTimesOfOtherDaysHaveTheirDates(t *testing.T) {
+func TestTimesOfOtherDaysHaveADate(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.Local)
 	for d, want := range map[time.Duration]string{
 		time.Hour: "13:00:00", 12 * time.Hour: "2026-05-02 00:00:00", -13 * time.Hour: "2026-04-30 23:00:00", 365 * 24 * time.Hour: "2027-05-01 12:00:00",
