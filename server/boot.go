@@ -144,8 +144,9 @@ func checkMisfits(core *site.Site) error {
 		n, text.String())
 }
 
-// wake lets a job go on that an earlier life has stopped: nobody has written down that it
-// did, and what is adopted runs. The policy tells it to make place again.
+// continueStopped continues a job that the server had paused before the restart: the
+// pause is not on record, and an adopted job counts as running. The policy pauses it again
+// if necessary.
 func (s *Server) continueStopped(j *site.Job, process exec.Launched) {
 	if err := process.Signal(syscall.SIGCONT); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		s.log.Warn("a job may be stopped, and cannot be woken", "job", j.ID, "error", err)

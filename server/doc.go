@@ -1,49 +1,48 @@
 // Package server is the driver of one site: it gives the core in package site
-// time, a disk, an embedded batch system, files and a network.
+// time, a disk, a batch system, files and a network.
 //
-//	gossip ── who I am, where ──▶ agents, other servers
+//	gossip ── name and address of the site ──▶ agents, other servers
 //
-//	            ┌─ Estimate, Submit, Move, ... ─▶ calls ┐
-//	RPC faces ──┤                                       ▼
-//	   ▲        └─ Upload ─▶ blobs             ┌──────────────────┐
-//	   │                       │               │ event loop: site │──▶ store, one
-//	   │      hard links       ▼               └──────────────────┘    synced commit
-//	   │                  jobs/ID/in                 │                 a turn, then:
-//	   │                       │                     ▼
-//	   │                       │        replies, commands, claims, messages
-//	   │                       ▼                     │
-//	   └─ ReadLogs, ◀──── jobs/ID/work ◀──── supervisor ◀── batch/exec
-//	      Download             ID/stdout     processes
+//	               ┌─ Estimate, Submit, Move, ... ─▶ calls ┐
+//	server/rpc  ───┤                                       ▼
+//	   ▲           └─ uploads ─▶ blobs            ┌──────────────────┐
+//	   │                          │               │ event loop: site │──▶ store, one
+//	   │          hard links      ▼               └──────────────────┘    synced commit
+//	   │                     jobs/ID/in                 │                 a turn, then:
+//	   │                          │                     ▼
+//	   │                          │        replies, commands, claims, messages
+//	   │                          ▼                     │
+//	   └─ logs, outputs ◀─── jobs/ID/work ◀──── supervisor ◀── batch/exec
+//	      (server/files)     ID/stdout          processes
 //
-// One goroutine, the loop, touches the core. Everybody else sends it closures:
-// the calls of clients and of other servers, the watcher of the batch system. It
-// works in turns; see [Server] and docs/architecture.md ("What is on disk before
-// anybody hears of it"). What takes long (reading files, hashing, sending, claims)
-// is done outside of it.
+// One goroutine, the loop, owns the core. All others send it closures: the calls of
+// clients and of other servers, and the watcher of the batch system. It works in
+// turns; see [Server], package server/loop and docs/architecture.md. Slow work (reading
+// files, hashing, sending, claims) happens outside of the loop.
 //
 // # Drafts
 //
-// A round of reallocation works on copies of the plan, each with a lease and one
-// call at a time. The loop is needed to make one; edits and questions are worked on
-// by the goroutine of their call.
+// A reallocation round works on copies of the plan. Each copy has a lease and serves
+// one call at a time. Only making a copy needs the loop; the goroutine of a call edits
+// the copy and answers questions about it.
 //
-// # Jobs after others
+// # Dependencies
 //
-// A job may wait for some of other sites. Whoever may have them is asked at its
-// submission; then a lookout for each of them listens to the server that has it, and
-// asks anew where it is when that falls silent or the job goes on.
+// A job can depend on jobs at other sites. The server looks them up when the job is
+// submitted. Then it watches each of them at the server that has it, and looks it up
+// again when that server stops answering or the job moves.
 //
 // # Restarts
 //
-// A server that starts reads its store, asks the supervisor what became of every
-// attempt that may have been launched, lets the batch system adopt what runs, and
-// has the rest wait again. Whoever embeds a server in a program of his own gives
-// it a Config.Supervisor, because by default the program itself is started again
-// as "supervise" and "gate".
+// A server that starts reads its store, asks the supervisor about every attempt that
+// could have been launched, lets the batch system adopt the attempts that run, and
+// queues the other jobs again. A program that embeds a server sets Config.Supervisor,
+// because the default supervisor is the program itself, started as "supervise" and
+// "gate".
 //
 // # Trust
 //
-// A job runs as the user of the server. Its input files are hard links to the
-// stored content without permission to write, which a program of the same user
-// can give itself: services are trusted, clients are not.
+// A job runs as the server's user. Its input files are hard links to the stored content
+// without write permission, which a program of the same user can grant itself: services
+// are trusted, clients are not.
 package server

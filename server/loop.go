@@ -107,8 +107,7 @@ func (s *Server) ask(ctx context.Context, f func(), writes bool) error {
 	}
 }
 
-// doRetry is do for news that must not be lost: it tries until it is done, or ctx
-// or the loop ends.
+// doRetry retries f until it commits, or ctx or the loop ends.
 func (s *Server) doRetry(ctx context.Context, f func()) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		err := s.do(ctx, f)

@@ -53,7 +53,7 @@ func (p *planner) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate)
 func (p *planner) Standing(_ batch.Time, key batch.Key) (batch.Time, bool) {
 	_, end, ok, err := p.server.system.Standing(p.ctx, key)
 	if err != nil {
-		p.server.log.Warn("what a job would get as things stand", "job", key.Job, "error", err)
+		p.server.log.Warn("estimate failed", "job", key.Job, "error", err)
 		return 0, false
 	}
 	return end, ok

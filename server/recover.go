@@ -47,8 +47,8 @@ func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bo
 	return won, st, p, nil
 }
 
-// fate competes for the claim of a job's attempt, in the words of a core that
-// recovers; called where the core is.
+// recoverAttempt tries to claim an attempt after a restart and reports what became of
+// it; called where the core is.
 //
 // The file of an attempt may be gone, with a job that removes its own directory, and
 // a claim would then be won of what runs or has run. So the supervisor is asked in any

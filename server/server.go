@@ -130,12 +130,11 @@ func (s *Server) URL() string { return s.url }
 // Seed returns the host:port of the server's gossip, for others to join.
 func (s *Server) Seed() string { return s.seed }
 
-// Run serves until ctx ends, then stops: it leaves the gossip, takes no new work,
-// tells those who watch, lets calls under way finish for a moment, and returns
-// nil. Jobs that run go on and are found again by the next server on this
-// directory, unless the configuration wants them ended (SIGTERM, grace, SIGKILL);
-// those that wait go on waiting. An error means that the server could not go on.
-// Run is called once.
+// Run serves until ctx ends, then stops and returns nil: it leaves the gossip, accepts
+// no new work, ends the streams of watchers, and gives running calls a moment to finish.
+// Running jobs continue, and the next server on this directory adopts them, unless the
+// configuration ends them (SIGTERM, grace, SIGKILL). Waiting jobs keep waiting. An error
+// means that the server failed. Call Run once.
 func (s *Server) Run(ctx context.Context) error {
 	go s.loop()
 	watching := make(chan struct{})
