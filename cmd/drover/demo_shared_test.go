@@ -140,8 +140,8 @@ func TestSharesAreComparedWithMeasuredUse(t *testing.T) {
 		"too little":    {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%"},
 		"no room":       {sharedSummary{Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}}, checkUnknown, "other programs used 1.00"},
 		"room enough":   {sharedSummary{Ways: all, Others: new(0.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%"},
-		"too short":     {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(1, 0.3, 0.1)}}, checkUnknown, "no share stayed the same"},
-		"unmeasured":    {sharedSummary{Ways: []string{"shares=v1", "measuring=none"}, Jobs: []sharedJobSummary{long(10, 0.3, 0.1)}}, checkUnknown, "nothing is measured"},
+		"too short":     {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(1, 0.3, 0.1)}}, checkUnknown, "no share was constant"},
+		"unmeasured":    {sharedSummary{Ways: []string{"shares=v1", "measuring=none"}, Jobs: []sharedJobSummary{long(10, 0.3, 0.1)}}, checkUnknown, "this host measures nothing"},
 		"short and off": {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(10, 0.3, 0.3), {Kind: kindLate, Measured: 2, Share: 0.5, Used: 0.1, Error: -0.8}}}, checkPassed, "1 jobs"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 func contextOfCleanup() context.Context { return context.Background() }
 
 // beatScript writes down, in a file of its job, where it runs and when by CLOCK_BOOTTIME,
-// again and again until it is stderr to end, or for a while; and whether another copy of the
+// again and again until it is ordered to end, or for a while; and whether another copy of the
 // same job lives when it begins. It does not listen to SIGTERM.
 const beatScript = `trap '' TERM
 file=$1/$DROVER_JOB_ID

@@ -153,8 +153,8 @@ func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
 	}
 }
 
-// Nothing ends by a partition that is shorter than the lease, and what ends meanwhile is
-// stderr afterwards.
+// A partition that is shorter than the lease ends no job. Jobs that end meanwhile are
+// reported afterwards.
 func TestAShortPartitionEndsNoJob(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, 2, "lease: 15s\npolicy: {name: easy}\n", beatYAML)
