@@ -291,7 +291,7 @@ func outcome(r *run, exit Exit) batch.Outcome {
 	out := batch.Outcome{End: batch.EndDone, ExitCode: exit.Code}
 	switch {
 	case exit.Lost || exit.Detached:
-		out = batch.Outcome{End: batch.EndLost, Reason: cmp.Or(exit.Reason, "nobody saw how it ended")}
+		out = batch.Outcome{End: batch.EndLost, Reason: cmp.Or(exit.Reason, "its exit was not observed")}
 	case exit.Signal != 0:
 		out = batch.Outcome{End: batch.EndFailed, Signal: unix.SignalName(exit.Signal)}
 		out.Reason = withMore("signal "+out.Signal, exit.Reason)
@@ -299,7 +299,7 @@ func outcome(r *run, exit Exit) batch.Outcome {
 		out.End, out.Reason = batch.EndFailed, withMore(exitReason(exit.Code, 0), exit.Reason)
 	}
 	if r.checkpointAsked && out.End == batch.EndFailed {
-		out.End, out.Reason = batch.EndKilled, "it had to make place, and left no checkpoint: "+out.Reason
+		out.End, out.Reason = batch.EndKilled, "it was asked to stop at a checkpoint, and left no checkpoint: "+out.Reason
 	}
 	if r.ending != 0 && (!exit.Unheard || out.End == batch.EndLost) {
 		out.End, out.Reason = r.ending, r.why

@@ -98,7 +98,7 @@ func (s *System) prepared(a *attempt, err error) {
 func (s *System) abortCheckpoint(a *attempt, why string) {
 	s.log.Warn("checkpoint failed, killing the process group", "job", a.key.Job, "reason", why)
 	if s.signal(a, syscall.SIGKILL) {
-		a.run.ending, a.run.why = batch.EndKilled, "it had to make place, and "+why
+		a.run.ending, a.run.why = batch.EndKilled, "it was asked to stop at a checkpoint, and "+why
 	}
 	s.timers.set(a, batch.Never)
 }

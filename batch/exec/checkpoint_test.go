@@ -101,7 +101,7 @@ func TestACheckpointIsNotRequestedBeforeItsMinimumRuntime(t *testing.T) {
 		end  *Exit // while it ignores signals; nil: it continues
 		want batch.Outcome
 	}{
-		"received then":    {nil, batch.Outcome{End: batch.EndKilled, Signal: "SIGKILL", Reason: "it had to make place, and has written no checkpoint within 30s"}},
+		"received then":    {nil, batch.Outcome{End: batch.EndKilled, Signal: "SIGKILL", Reason: "it was asked to stop at a checkpoint, and has written no checkpoint within 30s"}},
 		"for a cause":      {&Exit{Code: 3, Reason: "why"}, batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3, why"}},
 		"by a signal":      {&Exit{Signal: syscall.SIGKILL, Reason: "why"}, batch.Outcome{End: batch.EndFailed, Signal: "SIGKILL", Reason: "signal SIGKILL, why"}},
 		"failed by itself": {&Exit{Code: 3}, batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3"}},
@@ -140,13 +140,13 @@ func TestJobAskedForACheckpointCanEndOtherwise(t *testing.T) {
 	}{
 		"finished meanwhile": {&Exit{}, batch.Outcome{End: batch.EndDone}},
 		"failed": {&Exit{Code: 3}, batch.Outcome{
-			End: batch.EndKilled, ExitCode: 3, Reason: "it had to make place, and left no checkpoint: exit status 3",
+			End: batch.EndKilled, ExitCode: 3, Reason: "it was asked to stop at a checkpoint, and left no checkpoint: exit status 3",
 		}},
 		"does not know the signal": {&Exit{Signal: syscall.SIGUSR1}, batch.Outcome{
-			End: batch.EndKilled, Signal: "SIGUSR1", Reason: "it had to make place, and left no checkpoint: signal SIGUSR1",
+			End: batch.EndKilled, Signal: "SIGUSR1", Reason: "it was asked to stop at a checkpoint, and left no checkpoint: signal SIGUSR1",
 		}},
 		"too slow": {nil, batch.Outcome{
-			End: batch.EndKilled, Signal: "SIGKILL", Reason: "it had to make place, and has written no checkpoint within 30s",
+			End: batch.EndKilled, Signal: "SIGKILL", Reason: "it was asked to stop at a checkpoint, and has written no checkpoint within 30s",
 		}},
 		"lost": {&Exit{Lost: true, Reason: "why"}, batch.Outcome{End: batch.EndLost, Reason: "why"}},
 	} {
@@ -249,8 +249,8 @@ func TestCheckpointCommandRunsBesideTheJobWithItsEnvironment(t *testing.T) {
 		reason  string
 	}{
 		"well":    {[]string{"sh", "-c", `[ "$NOTE" = "of the job" ] && [ "$DROVER_JOB_ID" = a ] && echo said && : > stop`}, batch.EndStopped, "checkpointed after "},
-		"badly":   {[]string{"sh", "-c", "exit 7"}, batch.EndKilled, "it had to make place, and its checkpoint command failed: exit status 7"},
-		"missing": {[]string{"no-such-command"}, batch.EndKilled, "it had to make place, and its checkpoint command failed: command no-such-command: "},
+		"badly":   {[]string{"sh", "-c", "exit 7"}, batch.EndKilled, "it was asked to stop at a checkpoint, and its checkpoint command failed: exit status 7"},
+		"missing": {[]string{"no-such-command"}, batch.EndKilled, "it was asked to stop at a checkpoint, and its checkpoint command failed: command no-such-command: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newToy(4, line{batch.Millisecond, batch.Decision{Kind: batch.Pause, Job: 1}})

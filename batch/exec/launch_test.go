@@ -142,7 +142,7 @@ func TestUnobservedExitIsLost(t *testing.T) {
 		want   batch.Outcome
 	}{
 		{Exit{Lost: true, Reason: "the host was restarted"}, false, batch.Outcome{End: batch.EndLost, Reason: "the host was restarted"}},
-		{Exit{Lost: true, Code: 3, Signal: syscall.SIGHUP}, false, batch.Outcome{End: batch.EndLost, Reason: "nobody saw how it ended"}},
+		{Exit{Lost: true, Code: 3, Signal: syscall.SIGHUP}, false, batch.Outcome{End: batch.EndLost, Reason: "its exit was not observed"}},
 		{Exit{Lost: true}, true, batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}},
 		{Exit{Lost: true, Unheard: true}, true, batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}},
 	} {

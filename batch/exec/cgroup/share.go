@@ -223,9 +223,8 @@ func (c CPU) times(d time.Duration) time.Duration {
 //	─────────╲─╱──╲─╱──╲───    above 0 the group runs, below it is stopped
 //	          ╲    ╲           until it has enough for its part of 100 ms
 //
-// As use is measured and not assumed, programs with many threads, those that
-// wait for something, and processors that are crowded all get their share and no
-// more.
+// Because the use is measured and not assumed, programs with many threads, programs that
+// sleep, and groups on crowded processors all get their share and no more.
 type cycle struct {
 	share   CPU
 	running bool
