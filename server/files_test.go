@@ -103,15 +103,15 @@ func TestOutputsThatAreNotThere(t *testing.T) {
 		reason       string
 		retryable    bool
 	}{
-		"not written":     {copied.GetId(), "more", "unknown-output", false},
-		"an input":        {copied.GetId(), "from", "unknown-output", false},
-		"a path":          {copied.GetId(), "../stdout", "unknown-output", false},
-		"a link":          {trapped.GetId(), "link", "unknown-output", false},
-		"a pipe":          {trapped.GetId(), "pipe", "unknown-output", false},
-		"not ended":       {waiting.GetId(), "to", "unknown-output", true},
-		"an unknown job":  {newID(t), "to", "unknown-job", false},
-		"a job of no ID":  {"../..", "to", "bad-value", false},
-		"behind the end":  {copied.GetId(), "to", "out-of-range", false},
+		"not written":    {copied.GetId(), "more", "unknown-output", false},
+		"an input":       {copied.GetId(), "from", "unknown-output", false},
+		"a path":         {copied.GetId(), "../stdout", "unknown-output", false},
+		"a link":         {trapped.GetId(), "link", "unknown-output", false},
+		"a pipe":         {trapped.GetId(), "pipe", "unknown-output", false},
+		"not ended":      {waiting.GetId(), "to", "unknown-output", true},
+		"an unknown job": {newID(t), "to", "unknown-job", false},
+		"a job of no ID": {"../..", "to", "bad-value", false},
+		"behind the end": {copied.GetId(), "to", "out-of-range", false},
 	} {
 		offset := int64(0)
 		if tc.reason == "out-of-range" {
