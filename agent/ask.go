@@ -89,14 +89,18 @@ func ask[T any](ctx context.Context, patience time.Duration, sites []*mapping.Si
 
 // askAll asks all sites that the agent knows, with its patience. The error is that of
 // ctx.
-func askAll[T any](ctx context.Context, a *Agent, call func(context.Context, *mapping.Site, *rpc.Peer) (T, error)) ([]*mapping.Site, []result[T], error) {
+func askAll[T any](
+	ctx context.Context, a *Agent, call func(context.Context, *mapping.Site, *rpc.Peer) (T, error),
+) ([]*mapping.Site, []result[T], error) {
 	sites, peers := a.known()
 	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, call)
 	return sites, results, ctx.Err()
 }
 
 // askOne asks one site, with the agent's patience. The error is a *problem.Problem.
-func askOne[T any](ctx context.Context, a *Agent, s *mapping.Site, p *rpc.Peer, call func(context.Context) (T, error)) (T, error) {
+func askOne[T any](
+	ctx context.Context, a *Agent, s *mapping.Site, p *rpc.Peer, call func(context.Context) (T, error),
+) (T, error) {
 	r := askFor(ctx, a.patienceFor(ctx, 0), s, p, call)
 	if !r.answered() {
 		return r.value, r.problem
@@ -105,7 +109,9 @@ func askOne[T any](ctx context.Context, a *Agent, s *mapping.Site, p *rpc.Peer, 
 }
 
 // askFor asks one site.
-func askFor[T any](ctx context.Context, patience time.Duration, s *mapping.Site, p *rpc.Peer, call func(context.Context) (T, error)) result[T] {
+func askFor[T any](
+	ctx context.Context, patience time.Duration, s *mapping.Site, p *rpc.Peer, call func(context.Context) (T, error),
+) result[T] {
 	return ask(ctx, patience, []*mapping.Site{s}, []*rpc.Peer{p},
 		func(ctx context.Context, _ *mapping.Site, _ *rpc.Peer) (T, error) { return call(ctx) })[0]
 }

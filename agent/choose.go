@@ -38,7 +38,9 @@ type choice struct {
 
 // Map finds the site that would complete a request first. patience bounds the time
 // that the agent takes; 0 stands for the configured one. jobID is for the log.
-func (a *Agent) Map(ctx context.Context, jobID string, r rpc.Request, patience time.Duration, negotiate bool) (*rpc.Decision, error) {
+func (a *Agent) Map(
+	ctx context.Context, jobID string, r rpc.Request, patience time.Duration, negotiate bool,
+) (*rpc.Decision, error) {
 	patience = a.patienceFor(ctx, patience)
 	began := time.Now()
 	data, err := a.locateInput(ctx, patience/2, r)
@@ -49,7 +51,8 @@ func (a *Agent) Map(ctx context.Context, jobID string, r rpc.Request, patience t
 		r, patience = r.WithData(data.facts), max(patience-time.Since(began), patience/2)
 	}
 	c, err := a.choose(ctx, patience, inquiry{
-		request: r, service: r.Service(), only: r.OnlySite(), input: r.InputBytes(false), data: data, from: r.InputSite(), negotiate: negotiate,
+		request: r, service: r.Service(), only: r.OnlySite(), input: r.InputBytes(false), data: data,
+		from: r.InputSite(), negotiate: negotiate,
 		calibrate: a.cfg.Mapping.Calibrate && !r.HasAgreement(), // an agreement is about the estimate itself
 	})
 	if err != nil {
@@ -68,7 +71,9 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 	if err != nil {
 		return nil, err
 	}
-	c.results = ask(ctx, patience, c.sites, peers, func(ctx context.Context, s *mapping.Site, p *rpc.Peer) (mapping.Answer, error) {
+	c.results = ask(ctx, patience, c.sites, peers, func(
+		ctx context.Context, s *mapping.Site, p *rpc.Peer,
+	) (mapping.Answer, error) {
 		if s.Load.Draining { // its own estimate would be this refusal
 			return mapping.Answer{}, rpc.Refused(drainingSite(s.Name))
 		}
@@ -140,8 +145,9 @@ func (a *Agent) candidates(c *choice, q *inquiry) ([]*rpc.Peer, error) {
 		return nil, noSites(a.joined)
 	}
 	return nil, &problem.Problem{
-		Reason: problem.UnknownService, Field: "request.service", Accepted: "one of " + strings.Join(a.serviceNames(), ", "),
-		Message: "no site offers " + quoted(q.service), Hint: "drover services lists the services",
+		Reason: problem.UnknownService, Field: "request.service",
+		Accepted: "one of " + strings.Join(a.serviceNames(), ", "),
+		Message:  "no site offers " + quoted(q.service), Hint: "drover services lists the services",
 	}
 }
 
@@ -188,8 +194,10 @@ func (a *Agent) notThere(q *inquiry) *problem.Problem {
 		}
 	}
 	return &problem.Problem{
-		Reason: problem.UnknownService, Field: "request.service", Accepted: "one of " + strings.Join(sites[i].Services, ", "),
-		Message: "site " + q.only + " does not offer " + quoted(q.service), Hint: "drover services shows which site offers what",
+		Reason: problem.UnknownService, Field: "request.service",
+		Accepted: "one of " + strings.Join(sites[i].Services, ", "),
+		Message:  "site " + q.only + " does not offer " + quoted(q.service),
+		Hint:     "drover services shows which site offers what",
 	}
 }
 
@@ -205,8 +213,9 @@ func (a *Agent) travel(q *inquiry, site string) (batch.Duration, *problem.Proble
 		return d, nil
 	}
 	return d, &problem.Problem{
-		Reason: problem.StickyData, Message: "data " + stuck.ID + " are sticky: they stay at site " + strings.Join(stuck.Sites, ", "),
-		Hint: "put them as persistent data, or where the service is offered",
+		Reason:  problem.StickyData,
+		Message: "data " + stuck.ID + " are sticky: they stay at site " + strings.Join(stuck.Sites, ", "),
+		Hint:    "put them as persistent data, or where the service is offered",
 	}
 }
 
@@ -233,9 +242,13 @@ func (c *choice) record() *rpc.Decision {
 		if !slices.ContainsFunc(d.Candidates, func(m rpc.Candidate) bool { return m.Site == s.Site }) {
 			p := *s.Problem
 			p.Message = "as a source of data: " + p.Message
-			d.Candidates = append(d.Candidates, rpc.Candidate{Candidate: mapping.Candidate{Site: s.Site, Missing: s.Missing}, Problem: &p})
+			d.Candidates = append(d.Candidates, rpc.Candidate{
+				Candidate: mapping.Candidate{Site: s.Site, Missing: s.Missing}, Problem: &p,
+			})
 		}
 	}
-	slices.SortStableFunc(d.Candidates[c.decision.Ranked:], func(a, b rpc.Candidate) int { return strings.Compare(a.Site, b.Site) })
+	slices.SortStableFunc(d.Candidates[c.decision.Ranked:], func(a, b rpc.Candidate) int {
+		return strings.Compare(a.Site, b.Site)
+	})
 	return d
 }

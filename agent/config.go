@@ -193,7 +193,8 @@ func (n *Network) links() mapping.Links {
 		Pairs:   make(map[mapping.Pair]mapping.Link, len(n.Links)),
 	}
 	for _, w := range n.Links {
-		l.Pairs[mapping.Pair{From: w.From, To: w.To}] = mapping.Link{Bandwidth: int64(w.Bandwidth), Latency: micros(w.Latency)}
+		pair := mapping.Pair{From: w.From, To: w.To}
+		l.Pairs[pair] = mapping.Link{Bandwidth: int64(w.Bandwidth), Latency: micros(w.Latency)}
 	}
 	return l
 }

@@ -41,7 +41,8 @@ func (a *Agent) locateInput(ctx context.Context, patience time.Duration, r rpc.R
 		return nil, nil
 	case len(fields) > mostHandles:
 		return nil, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "request.arguments", Message: fmt.Sprintf("%d handles", len(fields)), Accepted: fmt.Sprintf("at most %d handles", mostHandles),
+			Reason: problem.OutOfRange, Field: "request.arguments", Message: fmt.Sprintf("%d handles", len(fields)),
+			Accepted: fmt.Sprintf("at most %d handles", mostHandles),
 		}
 	}
 	ids := slices.Sorted(maps.Keys(fields))
@@ -65,7 +66,9 @@ func (a *Agent) askForData(ctx context.Context, patience time.Duration, ids []st
 	sites []*mapping.Site, results []result[holdings], silent []rpc.Absent, err error,
 ) {
 	sites, peers := a.known()
-	results = ask(ctx, patience, sites, peers, func(ctx context.Context, _ *mapping.Site, p *rpc.Peer) (holdings, error) {
+	results = ask(ctx, patience, sites, peers, func(
+		ctx context.Context, _ *mapping.Site, p *rpc.Peer,
+	) (holdings, error) {
 		here, gone, err := p.GetData(ctx, ids)
 		return holdings{here, gone}, err
 	})
@@ -128,7 +131,8 @@ func (a *Agent) dataNowhere(id, field string, results []result[holdings], silent
 	if len(names) > 0 {
 		return &problem.Problem{
 			Reason: problem.Unreachable, Field: field, Retryable: true,
-			Message: fmt.Sprintf("%s; no answer from %s", text, strings.Join(names, ", ")), Hint: "the data may be at a site that does not answer; try again",
+			Message: fmt.Sprintf("%s; no answer from %s", text, strings.Join(names, ", ")),
+			Hint:    "the data may be at a site that does not answer; try again",
 		}
 	}
 	return &problem.Problem{

@@ -31,10 +31,14 @@ func (a *Agent) FindJob(ctx context.Context, id string) (rpc.Target, rpc.Job, er
 // do not answer.
 func (a *Agent) locate(ctx context.Context, id string) (*whereabouts, error) {
 	if id == "" {
-		return nil, &problem.Problem{Reason: problem.BadValue, Field: "job_id", Message: "empty", Accepted: "the ID of a job"}
+		return nil, &problem.Problem{
+			Reason: problem.BadValue, Field: "job_id", Message: "empty", Accepted: "the ID of a job",
+		}
 	}
 	sites, peers := a.known()
-	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(ctx context.Context, _ *mapping.Site, p *rpc.Peer) (rpc.Job, error) {
+	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(
+		ctx context.Context, _ *mapping.Site, p *rpc.Peer,
+	) (rpc.Job, error) {
 		return p.Job(ctx, id)
 	})
 	if err := ctx.Err(); err != nil {
@@ -54,7 +58,9 @@ func (a *Agent) locate(ctx context.Context, id string) (*whereabouts, error) {
 		switch {
 		case r.answered():
 			answered[s] = true
-			claims = append(claims, mapping.Claim{Site: s, State: r.value.State(), Epoch: r.value.Epoch(), To: r.value.MovedTo()})
+			claims = append(claims, mapping.Claim{
+				Site: s, State: r.value.State(), Epoch: r.value.Epoch(), To: r.value.MovedTo(),
+			})
 			from = append(from, i)
 		case r.problem.Reason == problem.UnknownJob:
 			answered[s] = true
@@ -113,8 +119,9 @@ func (a *Agent) jobNowhere(id string, silent []string) *problem.Problem {
 	if left := a.recentlyLeft(); len(left) > 0 {
 		return &problem.Problem{
 			Reason: problem.Unreachable, Retryable: true,
-			Message: fmt.Sprintf("no site that answers has job %q; sites that were stopped may have it: %s", id, strings.Join(left, ", ")),
-			Hint:    "try again when they are back",
+			Message: fmt.Sprintf("no site that answers has job %q; sites that were stopped may have it: %s",
+				id, strings.Join(left, ", ")),
+			Hint: "try again when they are back",
 		}
 	}
 	return &problem.Problem{
@@ -199,7 +206,9 @@ func (a *Agent) ListJobs(ctx context.Context, text string, size int, from rpc.Jo
 
 // listJobsAt starts to ask one site for its jobs, and returns where the result will
 // be. All sites are asked at once, so that silent ones cost one patience together.
-func (a *Agent) listJobsAt(ctx context.Context, s *mapping.Site, p *rpc.Peer, filter string, size int, token string) <-chan result[jobList] {
+func (a *Agent) listJobsAt(
+	ctx context.Context, s *mapping.Site, p *rpc.Peer, filter string, size int, token string,
+) <-chan result[jobList] {
 	answer := make(chan result[jobList], 1)
 	go func() {
 		answer <- askFor(ctx, a.patienceFor(ctx, 0), s, p, func(ctx context.Context) (l jobList, err error) {
@@ -213,7 +222,9 @@ func (a *Agent) listJobsAt(ctx context.Context, s *mapping.Site, p *rpc.Peer, fi
 // remembered lists at most n of the jobs that a site had when it last answered. A list
 // from memory continues from memory even if the site answers again: its server cannot
 // know where to continue.
-func (a *Agent) remembered(s *mapping.Site, want filter, start rpc.JobsPosition, n int, silent bool) (out []rpc.Job, next *rpc.JobsPosition) {
+func (a *Agent) remembered(
+	s *mapping.Site, want filter, start rpc.JobsPosition, n int, silent bool,
+) (out []rpc.Job, next *rpc.JobsPosition) {
 	var after mapping.Cursor
 	if start.Remembered != nil {
 		after = *start.Remembered

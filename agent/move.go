@@ -25,7 +25,9 @@ const anyGain = -100 * 365 * 24 * batch.Hour
 
 // MoveJob orders a move: to a site, or to the best other one if to is empty. A nil
 // minGain moves the job at any price.
-func (a *Agent) MoveJob(ctx context.Context, id, to string, minGain *batch.Duration, reason string) (rpc.Job, rpc.Target, error) {
+func (a *Agent) MoveJob(
+	ctx context.Context, id, to string, minGain *batch.Duration, reason string,
+) (rpc.Job, rpc.Target, error) {
 	order := rpc.MoveOrder{Job: id, MinGain: anyGain, Reason: byHand, Agent: a.cfg.Name}
 	if minGain != nil {
 		order.MinGain = *minGain
@@ -90,10 +92,14 @@ func (a *Agent) namedTarget(at *whereabouts, to string) (rpc.Target, error) {
 	s := a.view.Get(to)
 	switch {
 	case s == nil:
-		return rpc.Target{}, &problem.Problem{Reason: problem.UnknownSite, Field: "to", Message: fmt.Sprintf("there is no site %q", to), Accepted: accepted}
+		return rpc.Target{}, &problem.Problem{
+			Reason: problem.UnknownSite, Field: "to", Message: fmt.Sprintf("there is no site %q", to),
+			Accepted: accepted,
+		}
 	case to == at.site.Name:
 		return rpc.Target{}, &problem.Problem{
-			Reason: problem.BadValue, Field: "to", Message: fmt.Sprintf("job %s is at site %s", at.job.ID(), to), Accepted: accepted,
+			Reason: problem.BadValue, Field: "to", Message: fmt.Sprintf("job %s is at site %s", at.job.ID(), to),
+			Accepted: accepted,
 		}
 	case s.Lost:
 		return rpc.Target{}, lostSite(to)
@@ -101,7 +107,8 @@ func (a *Agent) namedTarget(at *whereabouts, to string) (rpc.Target, error) {
 		return rpc.Target{}, drainingSite(to)
 	case !s.Offers(service):
 		return rpc.Target{}, &problem.Problem{
-			Reason: problem.UnknownService, Field: "to", Message: fmt.Sprintf("site %s does not offer %s", to, service), Accepted: accepted,
+			Reason: problem.UnknownService, Field: "to",
+			Message: fmt.Sprintf("site %s does not offer %s", to, service), Accepted: accepted,
 		}
 	}
 	return rpc.Target{Site: s.Name, Address: s.Address}, nil
@@ -111,7 +118,9 @@ func (a *Agent) namedTarget(at *whereabouts, to string) (rpc.Target, error) {
 // located.
 func (a *Agent) orderMove(ctx context.Context, at *whereabouts, to rpc.Target, order rpc.MoveOrder) (rpc.Job, error) {
 	order.To, order.Epoch = to.Site, at.job.Epoch()
-	return askOne(ctx, a, at.site, at.peer, func(ctx context.Context) (rpc.Job, error) { return at.peer.Move(ctx, order) })
+	return askOne(ctx, a, at.site, at.peer, func(ctx context.Context) (rpc.Job, error) {
+		return at.peer.Move(ctx, order)
+	})
 }
 
 // wakeDrain lets drainSites look at once. It never blocks.
@@ -206,14 +215,18 @@ func outcomeOf(err error) mapping.Outcome {
 // It asks the site first whether it still drains: what the agent knows is as old as
 // its last poll.
 func (a *Agent) moveAway(ctx context.Context, e eviction) (string, error) {
-	status, err := askOne(ctx, a, e.site, e.peer, func(ctx context.Context) (rpc.Status, error) { return e.peer.Status(ctx, false) })
+	status, err := askOne(ctx, a, e.site, e.peer, func(ctx context.Context) (rpc.Status, error) {
+		return e.peer.Status(ctx, false)
+	})
 	if err != nil {
 		return "", err
 	}
 	if a.setLoad(e.site.Name, status.Load()); !status.Load().Draining {
 		return "", problem.New(problem.NotWaiting, "the site no longer drains")
 	}
-	job, err := askOne(ctx, a, e.site, e.peer, func(ctx context.Context) (rpc.Job, error) { return e.peer.Job(ctx, e.job) })
+	job, err := askOne(ctx, a, e.site, e.peer, func(ctx context.Context) (rpc.Job, error) {
+		return e.peer.Job(ctx, e.job)
+	})
 	if err != nil {
 		return "", err
 	}

@@ -22,14 +22,17 @@ const skew = time.Minute
 
 // ListMoves lists the moves of all sites, the latest first. Both sites of a move
 // record it, each by its own clock, so more is read than a page shows.
-func (a *Agent) ListMoves(ctx context.Context, text string, size int, after *mapping.MovePosition) (*rpc.MovesPage, error) {
+func (a *Agent) ListMoves(
+	ctx context.Context, text string, size int, after *mapping.MovePosition,
+) (*rpc.MovesPage, error) {
 	want, err := parseFilter(text, "job", "site", "state")
 	if err != nil {
 		return nil, err
 	}
 	if state, ok := want["state"]; ok && !slices.Contains(rpc.MoveStates(), state) {
 		return nil, &problem.Problem{
-			Reason: problem.BadValue, Field: "filter", Message: fmt.Sprintf("state %q", state), Accepted: strings.Join(rpc.MoveStates(), ", "),
+			Reason: problem.BadValue, Field: "filter", Message: fmt.Sprintf("state %q", state),
+			Accepted: strings.Join(rpc.MoveStates(), ", "),
 		}
 	}
 	s := newMoveSearch(a, size, after, want)
@@ -67,7 +70,8 @@ func (a *Agent) checkNames(ctx context.Context, want filter) error {
 		_, jobs = a.locate(ctx, id)
 	}
 	for _, err := range []error{sites, jobs} {
-		if p, is := errors.AsType[*problem.Problem](err); is && (p.Reason == problem.UnknownSite || p.Reason == problem.UnknownJob) {
+		p, is := errors.AsType[*problem.Problem](err)
+		if is && (p.Reason == problem.UnknownSite || p.Reason == problem.UnknownJob) {
 			return p
 		}
 	}
@@ -151,7 +155,9 @@ func (s *moveSearch) turn(ctx context.Context) error {
 			at, sites, peers = append(at, i), append(sites, s.sites[i]), append(peers, s.peers[i])
 		}
 	}
-	results := ask(ctx, s.a.patienceFor(ctx, 0), sites, peers, func(ctx context.Context, site *mapping.Site, p *rpc.Peer) (page movePage, err error) {
+	results := ask(ctx, s.a.patienceFor(ctx, 0), sites, peers, func(
+		ctx context.Context, site *mapping.Site, p *rpc.Peer,
+	) (page movePage, err error) {
 		page.moves, page.next, err = p.ListMoves(ctx, s.want.text("job"), s.ask, s.read[index[site]].token)
 		return page, err
 	})
@@ -188,7 +194,8 @@ func (s *moveSearch) take(i int, page *movePage) error {
 	r.ended = r.token == "" || len(page.moves) == 0
 	if r.count += len(page.moves); !r.ended && r.count >= mostMoves {
 		return &problem.Problem{
-			Reason: problem.OutOfRange, Field: "page_token", Message: fmt.Sprintf("site %s has more than %d moves before this page", s.sites[i].Name, mostMoves),
+			Reason: problem.OutOfRange, Field: "page_token",
+			Message:  fmt.Sprintf("site %s has more than %d moves before this page", s.sites[i].Name, mostMoves),
 			Accepted: "a filter by job, or the site's own list",
 		}
 	}

@@ -25,7 +25,9 @@ func (a *Agent) siteNamed(name string) (*mapping.Site, *rpc.Peer, error) {
 }
 
 // ListSites lists the sites that the agent knows, by name.
-func (a *Agent) ListSites(ctx context.Context, text string, size int, from string, accuracy bool) ([]rpc.Site, string, error) {
+func (a *Agent) ListSites(
+	ctx context.Context, text string, size int, from string, accuracy bool,
+) ([]rpc.Site, string, error) {
 	want, err := parseFilter(text, "name", "service", "policy")
 	if err != nil {
 		return nil, "", err
@@ -37,14 +39,17 @@ func (a *Agent) ListSites(ctx context.Context, text string, size int, from strin
 	}
 	sites = slices.DeleteFunc(sites, func(s *mapping.Site) bool {
 		service, asked := want["service"]
-		return !want.allows("name", s.Name) || asked && !s.Offers(service) || !want.allows("policy", byName[s.Name].Policy())
+		return !want.allows("name", s.Name) || asked && !s.Offers(service) ||
+			!want.allows("policy", byName[s.Name].Policy())
 	})
 	sites, next := page(sites, func(s *mapping.Site) string { return s.Name }, size, from)
 	peers = peers[:0]
 	for _, s := range sites {
 		peers = append(peers, byName[s.Name])
 	}
-	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(ctx context.Context, s *mapping.Site, p *rpc.Peer) (rpc.Status, error) {
+	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(
+		ctx context.Context, s *mapping.Site, p *rpc.Peer,
+	) (rpc.Status, error) {
 		status, err := p.Status(ctx, accuracy)
 		if err == nil {
 			a.setLoad(s.Name, status.Load())
@@ -117,7 +122,9 @@ func (a *Agent) SetDraining(ctx context.Context, site string, draining bool) (rp
 	if err != nil {
 		return rpc.Status{}, err
 	}
-	status, err := askOne(ctx, a, s, p, func(ctx context.Context) (rpc.Status, error) { return p.SetDraining(ctx, draining) })
+	status, err := askOne(ctx, a, s, p, func(ctx context.Context) (rpc.Status, error) {
+		return p.SetDraining(ctx, draining)
+	})
 	if err == nil {
 		a.setLoad(s.Name, status.Load())
 	}
@@ -131,7 +138,9 @@ func (a *Agent) SettleJob(ctx context.Context, site string, settle rpc.Settlemen
 		return rpc.Job{}, err
 	}
 	if settle.JobID() == "" {
-		return rpc.Job{}, &problem.Problem{Reason: problem.BadValue, Field: "settle.job_id", Message: "empty", Accepted: "the ID of a job"}
+		return rpc.Job{}, &problem.Problem{
+			Reason: problem.BadValue, Field: "settle.job_id", Message: "empty", Accepted: "the ID of a job",
+		}
 	}
 	job, err := askOne(ctx, a, s, p, func(ctx context.Context) (rpc.Job, error) { return p.Settle(ctx, settle) })
 	if err == nil {

@@ -71,7 +71,9 @@ func (a *Agent) Reallocate(ctx context.Context, o rpc.RoundOptions) (*rpc.Round,
 	config, _, wrong := a.cfg.Reallocation.with(o).rounds()
 	if len(wrong) > 0 {
 		e := wrong[0]
-		return nil, &problem.Problem{Reason: problem.BadValue, Field: e.Key, Message: strconv.Quote(e.Value), Accepted: e.Accepted}
+		return nil, &problem.Problem{
+			Reason: problem.BadValue, Field: e.Key, Message: strconv.Quote(e.Value), Accepted: e.Accepted,
+		}
 	}
 	a.mu.Lock()
 	sites, joined := len(a.view.Sites(nil)), a.joined
@@ -89,8 +91,9 @@ func (a *Agent) Reallocate(ctx context.Context, o rpc.RoundOptions) (*rpc.Round,
 			all = append(all, fmt.Sprintf("%s: %v", m.Site, m.Problem))
 		}
 		return nil, &problem.Problem{
-			Reason: problem.Unreachable, Retryable: true, Message: "no site takes part in the round: " + strings.Join(all, "; "),
-			Hint: "try again; drover sites shows which sites answer",
+			Reason: problem.Unreachable, Retryable: true,
+			Message: "no site takes part in the round: " + strings.Join(all, "; "),
+			Hint:    "try again; drover sites shows which sites answer",
 		}
 	}
 	return r, nil
@@ -123,7 +126,8 @@ func (a *Agent) round(ctx context.Context, config reallocation.Config, dryRun bo
 		level = hclog.Debug
 	}
 	a.log.Log(
-		level, "round completed", "round", r.ID, "algorithm", config.Algorithm, "heuristic", config.Heuristic, "dry_run", dryRun,
+		level, "round completed", "round", r.ID, "algorithm", config.Algorithm, "heuristic", config.Heuristic,
+		"dry_run", dryRun,
 		"sites", r.Sites, "jobs", r.Record.Jobs, "moves", r.Record.Moves, "failed", failed, "took", r.Took,
 		"asking", r.Asking, "thinking", r.Thinking,
 	)
@@ -207,7 +211,8 @@ func (a *Agent) makeRound(ctx context.Context, config reallocation.Config, dryRu
 	for _, c := range result.Choices {
 		j := &jobs[c.Job]
 		r.Jobs = append(r.Jobs, rpc.RoundJob{
-			Choice: c, ID: j.id, Service: j.service, Old: j.shape, FromSite: part.sites[c.From].Name, ToSite: part.sites[c.To].Name,
+			Choice: c, ID: j.id, Service: j.service, Old: j.shape, FromSite: part.sites[c.From].Name,
+			ToSite: part.sites[c.To].Name,
 		})
 	}
 	if !dryRun {
@@ -253,8 +258,9 @@ func (a *Agent) listWaiting(ctx context.Context, r *rpc.Round) (*participants, [
 		}
 		for _, j := range list.value {
 			jobs = append(jobs, waitingJob{
-				id: j.ID(), service: j.Request().Service(), site: len(part.sites), epoch: j.Epoch(), submitted: j.Submitted(),
-				shape: j.Shape(), moves: j.Moves(), input: j.Request().InputBytes(true), request: j.Request(),
+				id: j.ID(), service: j.Request().Service(), site: len(part.sites), epoch: j.Epoch(),
+				submitted: j.Submitted(),
+				shape:     j.Shape(), moves: j.Moves(), input: j.Request().InputBytes(true), request: j.Request(),
 			})
 		}
 		part.sites, part.peers = append(part.sites, sites[i]), append(part.peers, peers[i])
@@ -284,7 +290,9 @@ func (a *Agent) waitingAt(ctx context.Context, s *mapping.Site, p *rpc.Peer) res
 }
 
 // patiently asks one site with the patience of rounds.
-func patiently[T any](ctx context.Context, a *Agent, s *mapping.Site, p *rpc.Peer, call func(context.Context) (T, error)) result[T] {
+func patiently[T any](
+	ctx context.Context, a *Agent, s *mapping.Site, p *rpc.Peer, call func(context.Context) (T, error),
+) result[T] {
 	return askFor(ctx, roundPatience*a.cfg.Patience, s, p, call)
 }
 

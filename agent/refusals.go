@@ -38,7 +38,9 @@ func unknownSite(field, name string, sites []*mapping.Site) *problem.Problem {
 
 // lostSite is the problem of a site that gossip has lost.
 func lostSite(name string) *problem.Problem {
-	return &problem.Problem{Reason: problem.Unreachable, Message: "the server of site " + name + " does not answer", Retryable: true}
+	return &problem.Problem{
+		Reason: problem.Unreachable, Message: "the server of site " + name + " does not answer", Retryable: true,
+	}
 }
 
 // drainingSite is the problem of a site that takes no new jobs.
@@ -69,13 +71,16 @@ func noOtherSite(own, service string) *problem.Problem {
 
 // ofTheSite are the reasons that another site need not have.
 var ofTheSite = map[problem.Reason]bool{
-	problem.TooWide: true, problem.TooLate: true, problem.NoMemory: true, problem.NoLicense: true, problem.CannotRun: true,
+	problem.TooWide: true, problem.TooLate: true, problem.NoMemory: true, problem.NoLicense: true,
+	problem.CannotRun: true,
 }
 
 // noEstimate returns why no candidate gave an estimate. If all refused for the same
 // reason, it is that reason: the request is wrong, not the grid. It is not if one of
 // the silent sites, which offer the service too, could take the request.
-func noEstimate(service string, sites []*mapping.Site, results []result[mapping.Answer], silent []string) *problem.Problem {
+func noEstimate(
+	service string, sites []*mapping.Site, results []result[mapping.Answer], silent []string,
+) *problem.Problem {
 	first := results[0].problem
 	same := len(silent) == 0 || !ofTheSite[first.Reason]
 	final := len(silent) == 0 // each site has its reason, and no reason goes away by itself
@@ -95,12 +100,14 @@ func noEstimate(service string, sites []*mapping.Site, results []result[mapping.
 		return &p
 	case same:
 		p := *first
-		p.Message = fmt.Sprintf("%s (%s; all %d sites that offer %s say so)", p.Message, sites[0].Name, len(results), service)
+		p.Message = fmt.Sprintf("%s (%s; all %d sites that offer %s say so)",
+			p.Message, sites[0].Name, len(results), service)
 		return &p
 	case final:
 		return &problem.Problem{
-			Reason: problem.NoCandidate, Message: fmt.Sprintf("every site that offers %s refuses: %s", service, strings.Join(all, "; ")),
-			Hint: "the message says what each site would accept",
+			Reason:  problem.NoCandidate,
+			Message: fmt.Sprintf("every site that offers %s refuses: %s", service, strings.Join(all, "; ")),
+			Hint:    "the message says what each site would accept",
 		}
 	}
 	return &problem.Problem{
@@ -140,7 +147,8 @@ func noOffer(sites []*mapping.Site, results []result[mapping.Answer], silent []s
 	case best != nil && best.Reason == problem.NoOffer:
 		p.Offer = best.Offer
 		p.Accepted = best.Accepted
-		p.Message = fmt.Sprintf("no site can keep the deadline; the earliest completion that a site could promise is in %v, at %s",
+		p.Message = fmt.Sprintf(
+			"no site can keep the deadline; the earliest completion that a site could promise is in %v, at %s",
 			best.Offer.Completion.Round(time.Second), best.Offer.Site)
 	case unable > 0 && unable == len(results):
 		p.Reason, p.Field = problem.NoPromise, "request.agreement"
@@ -163,7 +171,9 @@ func noOffer(sites []*mapping.Site, results []result[mapping.Answer], silent []s
 
 // withoutElsewhere leaves out the sites that only say that a reservation or sticky
 // data are elsewhere, unless all do: the site that has them knows the reason.
-func withoutElsewhere(sites []*mapping.Site, results []result[mapping.Answer]) (left []*mapping.Site, reasons []result[mapping.Answer]) {
+func withoutElsewhere(
+	sites []*mapping.Site, results []result[mapping.Answer],
+) (left []*mapping.Site, reasons []result[mapping.Answer]) {
 	for i := range results {
 		if !results[i].refused(problem.UnknownReservation, problem.StickyData) {
 			left, reasons = append(left, sites[i]), append(reasons, results[i])
@@ -193,9 +203,15 @@ func noReservation[T any](sites []*mapping.Site, results []result[T]) *problem.P
 		p = *best
 	case same:
 	case best != nil:
-		p = problem.Problem{Reason: problem.NoRoom, Field: best.Field, Accepted: best.Accepted, Message: strings.Join(all, "; "), Retryable: retry, Offer: best.Offer}
+		p = problem.Problem{
+			Reason: problem.NoRoom, Field: best.Field, Accepted: best.Accepted, Message: strings.Join(all, "; "),
+			Retryable: retry, Offer: best.Offer,
+		}
 	default:
-		p = problem.Problem{Reason: problem.NoCandidate, Message: strings.Join(all, "; "), Retryable: retry, Hint: "drover sites shows which sites answer"}
+		p = problem.Problem{
+			Reason: problem.NoCandidate, Message: strings.Join(all, "; "), Retryable: retry,
+			Hint: "drover sites shows which sites answer",
+		}
 	}
 	return &p
 }

@@ -15,7 +15,9 @@ import (
 // OfferReservation asks the sites, or the one that is named, which reservation a
 // booking would get. The earliest offer is first. A booking that a site has already
 // is the only offer.
-func (a *Agent) OfferReservation(ctx context.Context, b rpc.Booking, only string) ([]rpc.ReservationOffer, []rpc.Absent, error) {
+func (a *Agent) OfferReservation(
+	ctx context.Context, b rpc.Booking, only string,
+) ([]rpc.ReservationOffer, []rpc.Absent, error) {
 	sites, peers := a.known()
 	if only != "" {
 		s, p, err := a.siteNamed(only)
@@ -33,7 +35,9 @@ func (a *Agent) OfferReservation(ctx context.Context, b rpc.Booking, only string
 		reservation rpc.Reservation
 		booked      bool
 	}
-	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(ctx context.Context, _ *mapping.Site, p *rpc.Peer) (o offer, err error) {
+	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(
+		ctx context.Context, _ *mapping.Site, p *rpc.Peer,
+	) (o offer, err error) {
 		o.reservation, o.booked, err = p.OfferReservation(ctx, b)
 		return o, err
 	})
@@ -50,7 +54,9 @@ func (a *Agent) OfferReservation(ctx context.Context, b rpc.Booking, only string
 			missing = append(missing, r.absent(s.Name))
 			continue
 		}
-		o := rpc.ReservationOffer{Target: rpc.Target{Site: s.Name, Address: s.Address}, Reservation: r.value.reservation}
+		o := rpc.ReservationOffer{
+			Target: rpc.Target{Site: s.Name, Address: s.Address}, Reservation: r.value.reservation,
+		}
 		if r.value.booked {
 			return []rpc.ReservationOffer{o}, nil, nil
 		}
@@ -72,7 +78,9 @@ func (a *Agent) ListReservations(ctx context.Context, text string) ([]rpc.Reserv
 		return nil, nil, err
 	}
 	terms := want.text("id", "state", "owner")
-	sites, results, err := askAll(ctx, a, func(ctx context.Context, s *mapping.Site, p *rpc.Peer) ([]rpc.Reservation, error) {
+	sites, results, err := askAll(ctx, a, func(
+		ctx context.Context, s *mapping.Site, p *rpc.Peer,
+	) ([]rpc.Reservation, error) {
 		if !want.allows("site", s.Name) {
 			return nil, nil
 		}
@@ -100,7 +108,9 @@ func (a *Agent) ListReservations(ctx context.Context, text string) ([]rpc.Reserv
 
 // CancelReservation cancels a reservation at the site that has it.
 func (a *Agent) CancelReservation(ctx context.Context, id string) (rpc.Reservation, error) {
-	sites, results, err := askAll(ctx, a, func(ctx context.Context, _ *mapping.Site, p *rpc.Peer) (rpc.Reservation, error) {
+	sites, results, err := askAll(ctx, a, func(
+		ctx context.Context, _ *mapping.Site, p *rpc.Peer,
+	) (rpc.Reservation, error) {
 		return p.CancelReservation(ctx, id)
 	})
 	var silent []string
@@ -118,8 +128,9 @@ func (a *Agent) CancelReservation(ctx context.Context, id string) (rpc.Reservati
 	case len(silent) > 0:
 		return rpc.Reservation{}, &problem.Problem{
 			Reason: problem.Unreachable, Retryable: true,
-			Message: fmt.Sprintf("no site that answers has reservation %s (%s)", quoted(id), strings.Join(silent, "; ")),
-			Hint:    "try again when they answer",
+			Message: fmt.Sprintf("no site that answers has reservation %s (%s)",
+				quoted(id), strings.Join(silent, "; ")),
+			Hint: "try again when they answer",
 		}
 	}
 	return rpc.Reservation{}, &problem.Problem{

@@ -246,7 +246,8 @@ func (r *Round) least(j int, elsewhere bool) twoBest {
 // mayLeave reports whether a job can go to another site.
 func (r *Round) mayLeave(j int) bool {
 	c := &r.config
-	return (c.MostMoves == 0 || r.jobs[j].Past.Moves < c.MostMoves) && (c.MostMovesRound == 0 || r.record.Moves < c.MostMovesRound)
+	return (c.MostMoves == 0 || r.jobs[j].Past.Moves < c.MostMoves) &&
+		(c.MostMovesRound == 0 || r.record.Moves < c.MostMovesRound)
 }
 
 // best returns the site that completes a job first, exactly. It asks as often as needed,

@@ -25,8 +25,9 @@ type scan struct {
 
 func newScan(r *Round, jobs []int) (*scan, bool) {
 	s := &scan{
-		round: r, heap: newHeap(len(r.jobs)), jobs: len(jobs), fresh: make([]bool, len(r.jobs)), most: make([]uint64, len(r.jobs)),
-		on: make([][]int32, r.sites), seen: make([]uint64, r.sites), free: true,
+		round: r, heap: newHeap(len(r.jobs)), jobs: len(jobs), fresh: make([]bool, len(r.jobs)),
+		most: make([]uint64, len(r.jobs)),
+		on:   make([][]int32, r.sites), seen: make([]uint64, r.sites), free: true,
 	}
 	active := s.chain(jobs)
 	for _, j := range active {
@@ -184,7 +185,8 @@ func (s *scan) activate() (found, ok bool) {
 		if c.next == len(c.jobs) {
 			continue
 		}
-		if at := s.heap.at[c.jobs[c.next-1]]; at >= 0 && (s.heap.entries[at].key != top.key || c.oldest[c.next] > top.tie) {
+		at := s.heap.at[c.jobs[c.next-1]]
+		if at >= 0 && (s.heap.entries[at].key != top.key || c.oldest[c.next] > top.tie) {
 			continue
 		}
 		j := int(c.jobs[c.next])

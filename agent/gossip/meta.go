@@ -35,7 +35,8 @@ func (m meta) encode() ([]byte, error) {
 		b = appendString(b, c)
 	}
 	if len(b) > memberlist.MetaMaxSize {
-		return nil, fmt.Errorf("gossip: URL and capabilities take %d bytes, accepted: at most %d", len(b), memberlist.MetaMaxSize)
+		return nil, fmt.Errorf("gossip: URL and capabilities take %d bytes, accepted: at most %d",
+			len(b), memberlist.MetaMaxSize)
 	}
 	return b, nil
 }

@@ -72,7 +72,9 @@ func (g *Group) nextLost(after string) (address, name string) {
 		return "", ""
 	}
 	slices.SortFunc(lost, func(a, b string) int { // names after the last one first
-		return cmp.Or(cmp.Compare(min(strings.Compare(after, a), 0), min(strings.Compare(after, b), 0)), strings.Compare(a, b))
+		return cmp.Or(
+			cmp.Compare(min(strings.Compare(after, a), 0), min(strings.Compare(after, b), 0)),
+			strings.Compare(a, b))
 	})
 	return g.members[lost[0]].address, lost[0]
 }

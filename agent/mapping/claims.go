@@ -186,7 +186,9 @@ func MergeMoves(reports []MoveReport) []MergedMove {
 			}
 			continue
 		}
-		out = append(out, MergedMove{MoveReport: t, Place: MovePosition{Ordered: t.Ordered, Job: t.Job, Epoch: t.Epoch}})
+		out = append(out, MergedMove{
+			MoveReport: t, Place: MovePosition{Ordered: t.Ordered, Job: t.Job, Epoch: t.Epoch},
+		})
 	}
 	slices.SortFunc(out, func(a, b MergedMove) int { return a.Place.Compare(b.Place) })
 	return out

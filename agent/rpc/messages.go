@@ -231,7 +231,8 @@ type Status struct{ m *droverv1.SiteStatus }
 // Load returns the site's queue.
 func (s Status) Load() mapping.Load {
 	return mapping.Load{
-		Running: s.m.GetRunning(), Waiting: s.m.GetWaiting(), Busy: s.m.GetProcessorsBusy(), Draining: s.m.GetDraining(),
+		Running: s.m.GetRunning(), Waiting: s.m.GetWaiting(), Busy: s.m.GetProcessorsBusy(),
+		Draining: s.m.GetDraining(),
 	}
 }
 
@@ -287,7 +288,8 @@ func (m Move) To() string { return m.m.GetTo() }
 // Report returns the move as a site reports it.
 func (m Move) Report(site string, index int32) mapping.MoveReport {
 	return mapping.MoveReport{
-		Reporter: site, Job: m.m.GetJobId(), Epoch: m.m.GetEpoch(), From: m.m.GetFrom(), Ordered: rpc.MicrosOf(m.m.GetOrderedAt()),
+		Reporter: site, Job: m.m.GetJobId(), Epoch: m.m.GetEpoch(), From: m.m.GetFrom(),
+		Ordered:  rpc.MicrosOf(m.m.GetOrderedAt()),
 		Settled:  m.State() == "moved" || m.State() == "aborted",
 		Realized: m.m.GetRealizedGain() != nil, Index: index,
 	}
@@ -321,7 +323,9 @@ func (s Settlement) JobID() string { return s.m.GetJobId() }
 
 // LogFields returns what to log about the settlement: keys and values in turn.
 func (s Settlement) LogFields() []any {
-	return []any{"job", s.m.GetJobId(), "epoch", s.m.GetEpoch(), "settlement", s.m.GetSettlement(), "reason", s.m.GetReason()}
+	return []any{
+		"job", s.m.GetJobId(), "epoch", s.m.GetEpoch(), "settlement", s.m.GetSettlement(), "reason", s.m.GetReason(),
+	}
 }
 
 // Service is a service that a site offers.

@@ -121,7 +121,9 @@ func (p *Peer) Describe(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("describe: %w", err)
 	}
 	about.Services = slices.DeleteFunc(about.GetServices(), func(s *droverv1.Service) bool { return s.GetName() == "" })
-	slices.SortFunc(about.Services, func(a, b *droverv1.Service) int { return strings.Compare(a.GetName(), b.GetName()) })
+	slices.SortFunc(about.Services, func(a, b *droverv1.Service) int {
+		return strings.Compare(a.GetName(), b.GetName())
+	})
 	p.about = about
 	return about.GetSite().GetName(), nil
 }
@@ -160,7 +162,9 @@ func (p *Peer) SetDraining(ctx context.Context, draining bool) (Status, error) {
 // Estimate asks the server when a request would be completed if it does not start
 // before notBefore from now.
 func (p *Peer) Estimate(ctx context.Context, r Request, notBefore batch.Duration) (mapping.Answer, error) {
-	res, err := call(ctx, p.client.Estimate, &droverv1.EstimateRequest{Request: r.m, NotBefore: rpc.Duration(notBefore)})
+	res, err := call(ctx, p.client.Estimate, &droverv1.EstimateRequest{
+		Request: r.m, NotBefore: rpc.Duration(notBefore),
+	})
 	if err != nil {
 		return mapping.Answer{}, err
 	}
@@ -186,7 +190,8 @@ func recordIn(a *droverv1.Accuracy) *mapping.Record {
 		return nil
 	}
 	return &mapping.Record{
-		Jobs: int(a.GetJobs()), Start: micros(a.GetStart().GetMedian()), Run: batch.Share(min(a.GetRunRatio(), 1024) * float64(batch.One)),
+		Jobs: int(a.GetJobs()), Start: micros(a.GetStart().GetMedian()),
+		Run: batch.Share(min(a.GetRunRatio(), 1024) * float64(batch.One)),
 	}
 }
 
@@ -198,8 +203,12 @@ func (p *Peer) Job(ctx context.Context, id string) (Job, error) {
 
 // ListJobs asks the server for a page of its jobs. next is the token of the page
 // after it, "" for none.
-func (p *Peer) ListJobs(ctx context.Context, filter string, size int, token string) (jobs []Job, next string, err error) {
-	res, err := call(ctx, p.client.ListJobs, &droverv1.ServerServiceListJobsRequest{Filter: filter, PageSize: int32(size), PageToken: token})
+func (p *Peer) ListJobs(
+	ctx context.Context, filter string, size int, token string,
+) (jobs []Job, next string, err error) {
+	res, err := call(ctx, p.client.ListJobs, &droverv1.ServerServiceListJobsRequest{
+		Filter: filter, PageSize: int32(size), PageToken: token,
+	})
 	for _, j := range res.GetJobs() {
 		jobs = append(jobs, Job{j})
 	}
@@ -267,8 +276,12 @@ func (p *Peer) Settle(ctx context.Context, s Settlement) (Job, error) {
 }
 
 // ListMoves asks the server for a page of its records of moves.
-func (p *Peer) ListMoves(ctx context.Context, filter string, size int, token string) (moves []Move, next string, err error) {
-	res, err := call(ctx, p.client.ListMoves, &droverv1.ServerServiceListMovesRequest{Filter: filter, PageSize: int32(size), PageToken: token})
+func (p *Peer) ListMoves(
+	ctx context.Context, filter string, size int, token string,
+) (moves []Move, next string, err error) {
+	res, err := call(ctx, p.client.ListMoves, &droverv1.ServerServiceListMovesRequest{
+		Filter: filter, PageSize: int32(size), PageToken: token,
+	})
 	for _, m := range res.GetMoves() {
 		moves = append(moves, Move{m})
 	}
@@ -277,8 +290,12 @@ func (p *Peer) ListMoves(ctx context.Context, filter string, size int, token str
 
 // Hold takes waiting jobs out of the site's plan for a round of reallocation, and
 // returns the IDs of those that are held. The lease puts them back if Place does not.
-func (p *Peer) Hold(ctx context.Context, round string, lease batch.Duration, ids []string) (held map[string]bool, err error) {
-	res, err := call(ctx, p.client.HoldJobs, &droverv1.HoldJobsRequest{Round: round, Lease: rpc.Duration(lease), JobIds: ids})
+func (p *Peer) Hold(
+	ctx context.Context, round string, lease batch.Duration, ids []string,
+) (held map[string]bool, err error) {
+	res, err := call(ctx, p.client.HoldJobs, &droverv1.HoldJobsRequest{
+		Round: round, Lease: rpc.Duration(lease), JobIds: ids,
+	})
 	held = make(map[string]bool)
 	for _, d := range res.GetJobs() {
 		held[d.GetId()] = true
@@ -372,7 +389,9 @@ func DraftPieces(c *rounds.Call, job func(i int) (id string, r Request)) []Draft
 
 // Draft sends one piece to the site's draft for a round, and returns the answers to
 // its edits and questions.
-func (p *Peer) Draft(ctx context.Context, round string, lease batch.Duration, piece DraftPiece) (edited, answers []rounds.Answer, err error) {
+func (p *Peer) Draft(
+	ctx context.Context, round string, lease batch.Duration, piece DraftPiece,
+) (edited, answers []rounds.Answer, err error) {
 	piece.m.Round, piece.m.Lease = round, rpc.Duration(lease)
 	res, err := call(ctx, p.client.Draft, piece.m)
 	switch {
@@ -417,8 +436,12 @@ func (p *Peer) GetData(ctx context.Context, ids []string) (here []Data, gone map
 }
 
 // ListData asks the server for a page of its data.
-func (p *Peer) ListData(ctx context.Context, filter string, size int, token string) (data []Data, next string, err error) {
-	res, err := call(ctx, p.client.ListData, &droverv1.ServerServiceListDataRequest{Filter: filter, PageSize: int32(size), PageToken: token})
+func (p *Peer) ListData(
+	ctx context.Context, filter string, size int, token string,
+) (data []Data, next string, err error) {
+	res, err := call(ctx, p.client.ListData, &droverv1.ServerServiceListDataRequest{
+		Filter: filter, PageSize: int32(size), PageToken: token,
+	})
 	return dataIn(res.GetData()), res.GetNextPageToken(), err
 }
 
@@ -448,7 +471,9 @@ func (p *Peer) OfferReservation(ctx context.Context, b Booking) (r Reservation, 
 
 // ListReservations asks the server for its reservations.
 func (p *Peer) ListReservations(ctx context.Context, filter string) ([]Reservation, error) {
-	res, err := call(ctx, p.client.ListReservations, &droverv1.ServerServiceListReservationsRequest{Filter: filter, PageSize: rpc.LargestPage})
+	res, err := call(ctx, p.client.ListReservations, &droverv1.ServerServiceListReservationsRequest{
+		Filter: filter, PageSize: rpc.LargestPage,
+	})
 	var out []Reservation
 	for _, r := range res.GetReservations() {
 		out = append(out, Reservation{r})

@@ -39,7 +39,9 @@ func (h handler) Map(ctx context.Context, req *droverv1.MapRequest) (*droverv1.M
 	if err != nil {
 		return nil, err
 	}
-	res := &droverv1.MapResponse{Decision: &droverv1.DecisionRecord{MadeAt: timestamppb.New(d.MadeAt), Agent: h.a.Name(), Chosen: d.Chosen}}
+	res := &droverv1.MapResponse{
+		Decision: &droverv1.DecisionRecord{MadeAt: timestamppb.New(d.MadeAt), Agent: h.a.Name(), Chosen: d.Chosen},
+	}
 	for _, t := range d.Targets {
 		res.Targets = append(res.Targets, t.message())
 	}
@@ -75,7 +77,9 @@ func (h handler) FindJob(ctx context.Context, req *droverv1.FindJobRequest) (*dr
 }
 
 // ListJobs lists the jobs of all sites, site by site.
-func (h handler) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
+func (h handler) ListJobs(
+	ctx context.Context, req *droverv1.AgentServiceListJobsRequest,
+) (*droverv1.AgentServiceListJobsResponse, error) {
 	var from JobsPosition
 	size, err := page(req, &from)
 	if err != nil {
@@ -126,7 +130,9 @@ func namedToken(next string) string {
 }
 
 // MoveJob orders a move.
-func (h handler) MoveJob(ctx context.Context, req *droverv1.AgentServiceMoveJobRequest) (*droverv1.AgentServiceMoveJobResponse, error) {
+func (h handler) MoveJob(
+	ctx context.Context, req *droverv1.AgentServiceMoveJobRequest,
+) (*droverv1.AgentServiceMoveJobResponse, error) {
 	gain, err := durationIn("min_gain", req.GetMinGain(), "a duration, or none for a move at any price")
 	if err != nil {
 		return nil, err
@@ -139,7 +145,9 @@ func (h handler) MoveJob(ctx context.Context, req *droverv1.AgentServiceMoveJobR
 }
 
 // ListMoves lists the moves of all sites, the latest first.
-func (h handler) ListMoves(ctx context.Context, req *droverv1.AgentServiceListMovesRequest) (*droverv1.AgentServiceListMovesResponse, error) {
+func (h handler) ListMoves(
+	ctx context.Context, req *droverv1.AgentServiceListMovesRequest,
+) (*droverv1.AgentServiceListMovesResponse, error) {
 	var after *mapping.MovePosition
 	size, err := page(req, &after)
 	if err != nil {
@@ -157,7 +165,9 @@ func (h handler) ListMoves(ctx context.Context, req *droverv1.AgentServiceListMo
 }
 
 // Reallocate runs a round of reallocation.
-func (h handler) Reallocate(ctx context.Context, req *droverv1.ReallocateRequest) (*droverv1.ReallocateResponse, error) {
+func (h handler) Reallocate(
+	ctx context.Context, req *droverv1.ReallocateRequest,
+) (*droverv1.ReallocateResponse, error) {
 	o := RoundOptions{
 		DryRun: req.GetDryRun(), Algorithm: req.GetAlgorithm(), Heuristic: req.GetHeuristic(), Window: req.GetWindow(),
 		MostMoves: number(req.MostMoves), MostMovesRound: number(req.MostMovesRound), Patience: number(req.Patience),
@@ -171,7 +181,9 @@ func (h handler) Reallocate(ctx context.Context, req *droverv1.ReallocateRequest
 			continue
 		}
 		if d.sent.CheckValid() != nil {
-			return nil, &problem.Problem{Reason: problem.OutOfRange, Field: d.field, Message: d.sent.String(), Accepted: "a duration"}
+			return nil, &problem.Problem{
+				Reason: problem.OutOfRange, Field: d.field, Message: d.sent.String(), Accepted: "a duration",
+			}
 		}
 		as := d.sent.AsDuration()
 		*d.into = &as
@@ -200,7 +212,8 @@ func roundOut(r *Round, agent string) *droverv1.ReallocateResponse {
 		Round: r.ID, Agent: agent, BeganAt: timestamppb.New(r.Began), DryRun: r.DryRun,
 		Algorithm: c.Algorithm.String(), Heuristic: c.Heuristic.String(), Window: c.Window.String(),
 		Sites: int32(r.Sites), Jobs: int32(n.Jobs), Held: int32(n.Held), Kept: int32(n.Kept), Moves: int32(n.Moves),
-		Failed: int32(n.Failed), Later: int32(n.Later), Questions: int32(n.Questions), Estimates: n.Estimates, Gain: rpc.Duration(n.Gain),
+		Failed: int32(n.Failed), Later: int32(n.Later), Questions: int32(n.Questions), Estimates: n.Estimates,
+		Gain:     rpc.Duration(n.Gain),
 		Thinking: durationpb.New(r.Thinking), Asking: durationpb.New(r.Asking), Took: durationpb.New(r.Took),
 	}, Missing: absentOut(r.Missing)}
 	for i := range r.Jobs {
@@ -213,7 +226,8 @@ func roundOut(r *Round, agent string) *droverv1.ReallocateResponse {
 			continue
 		}
 		out.Jobs = append(out.Jobs, &droverv1.ReallocatedJob{
-			JobId: j.ID, Service: j.Service, From: j.FromSite, To: j.ToSite, Before: rpc.Shape(j.Old), After: rpc.Shape(j.Shape),
+			JobId: j.ID, Service: j.Service, From: j.FromSite, To: j.ToSite, Before: rpc.Shape(j.Old),
+			After:     rpc.Shape(j.Shape),
 			EctBefore: rpc.Duration(j.Before), EctAfter: rpc.Duration(j.After), Gain: rpc.Duration(j.Gain()),
 			Ordered: j.Ordered, Problem: rpc.DetailOf(j.Problem),
 		})
@@ -243,7 +257,9 @@ func siteOut(s *Site) *droverv1.KnownSite {
 	site := &droverv1.Site{}
 	proto.Merge(site, s.Peer.about.GetSite())
 	site.Address = s.Address
-	out := &droverv1.KnownSite{Site: site, Status: s.Status.m, Missing: s.Absent.message(), HeardAgo: rpc.Duration(s.HeardAgo)}
+	out := &droverv1.KnownSite{
+		Site: site, Status: s.Status.m, Missing: s.Absent.message(), HeardAgo: rpc.Duration(s.HeardAgo),
+	}
 	if s.Details != nil { // a site can learn what its nodes can do after the agent has asked Describe
 		site.Capabilities = s.Details.m.GetSite().GetCapabilities()
 	}
@@ -251,7 +267,9 @@ func siteOut(s *Site) *droverv1.KnownSite {
 }
 
 // GetSite returns one site.
-func (h handler) GetSite(ctx context.Context, req *droverv1.AgentServiceGetSiteRequest) (*droverv1.AgentServiceGetSiteResponse, error) {
+func (h handler) GetSite(
+	ctx context.Context, req *droverv1.AgentServiceGetSiteRequest,
+) (*droverv1.AgentServiceGetSiteResponse, error) {
 	s, err := h.a.GetSite(ctx, req.GetSite())
 	if err != nil {
 		return nil, err
@@ -264,7 +282,9 @@ func (h handler) GetSite(ctx context.Context, req *droverv1.AgentServiceGetSiteR
 }
 
 // ListServices lists the services of all sites that answer.
-func (h handler) ListServices(_ context.Context, req *droverv1.ListServicesRequest) (*droverv1.ListServicesResponse, error) {
+func (h handler) ListServices(
+	_ context.Context, req *droverv1.ListServicesRequest,
+) (*droverv1.ListServicesResponse, error) {
 	var from named
 	size, err := page(req, &from)
 	if err != nil {
@@ -282,7 +302,9 @@ func (h handler) ListServices(_ context.Context, req *droverv1.ListServicesReque
 }
 
 // SetDraining starts or stops draining a site.
-func (h handler) SetDraining(ctx context.Context, req *droverv1.AgentServiceSetDrainingRequest) (*droverv1.AgentServiceSetDrainingResponse, error) {
+func (h handler) SetDraining(
+	ctx context.Context, req *droverv1.AgentServiceSetDrainingRequest,
+) (*droverv1.AgentServiceSetDrainingResponse, error) {
 	status, err := h.a.SetDraining(ctx, req.GetSite(), req.GetDraining())
 	if err != nil {
 		return nil, err
@@ -291,7 +313,9 @@ func (h handler) SetDraining(ctx context.Context, req *droverv1.AgentServiceSetD
 }
 
 // SettleJob passes an operator's settlement on to a site.
-func (h handler) SettleJob(ctx context.Context, req *droverv1.AgentServiceSettleJobRequest) (*droverv1.AgentServiceSettleJobResponse, error) {
+func (h handler) SettleJob(
+	ctx context.Context, req *droverv1.AgentServiceSettleJobRequest,
+) (*droverv1.AgentServiceSettleJobResponse, error) {
 	job, err := h.a.SettleJob(ctx, req.GetSite(), Settlement{req.GetSettle()})
 	if err != nil {
 		return nil, err
@@ -318,7 +342,9 @@ func (d *LocatedData) message() *droverv1.Data {
 }
 
 // ListData lists the data of all sites, site by site.
-func (h handler) ListData(ctx context.Context, req *droverv1.AgentServiceListDataRequest) (*droverv1.AgentServiceListDataResponse, error) {
+func (h handler) ListData(
+	ctx context.Context, req *droverv1.AgentServiceListDataRequest,
+) (*droverv1.AgentServiceListDataResponse, error) {
 	var from DataPosition
 	size, err := page(req, &from)
 	if err != nil {
@@ -336,7 +362,9 @@ func (h handler) ListData(ctx context.Context, req *droverv1.AgentServiceListDat
 }
 
 // RemoveData removes data at all sites that have them.
-func (h handler) RemoveData(ctx context.Context, req *droverv1.AgentServiceRemoveDataRequest) (*droverv1.AgentServiceRemoveDataResponse, error) {
+func (h handler) RemoveData(
+	ctx context.Context, req *droverv1.AgentServiceRemoveDataRequest,
+) (*droverv1.AgentServiceRemoveDataResponse, error) {
 	sites, err := h.a.RemoveData(ctx, req.GetId())
 	if err != nil {
 		return nil, err
@@ -345,7 +373,9 @@ func (h handler) RemoveData(ctx context.Context, req *droverv1.AgentServiceRemov
 }
 
 // OfferReservation returns the reservations that a booking could get.
-func (h handler) OfferReservation(ctx context.Context, req *droverv1.AgentServiceOfferReservationRequest) (*droverv1.AgentServiceOfferReservationResponse, error) {
+func (h handler) OfferReservation(
+	ctx context.Context, req *droverv1.AgentServiceOfferReservationRequest,
+) (*droverv1.AgentServiceOfferReservationResponse, error) {
 	offers, missing, err := h.a.OfferReservation(ctx, Booking{req.GetBooking()}, req.GetSite())
 	if err != nil {
 		return nil, err
@@ -358,7 +388,9 @@ func (h handler) OfferReservation(ctx context.Context, req *droverv1.AgentServic
 }
 
 // ListReservations lists the reservations of all sites.
-func (h handler) ListReservations(ctx context.Context, req *droverv1.AgentServiceListReservationsRequest) (*droverv1.AgentServiceListReservationsResponse, error) {
+func (h handler) ListReservations(
+	ctx context.Context, req *droverv1.AgentServiceListReservationsRequest,
+) (*droverv1.AgentServiceListReservationsResponse, error) {
 	list, missing, err := h.a.ListReservations(ctx, req.GetFilter())
 	if err != nil {
 		return nil, err
@@ -371,7 +403,9 @@ func (h handler) ListReservations(ctx context.Context, req *droverv1.AgentServic
 }
 
 // CancelReservation cancels a reservation at the site that has it.
-func (h handler) CancelReservation(ctx context.Context, req *droverv1.AgentServiceCancelReservationRequest) (*droverv1.AgentServiceCancelReservationResponse, error) {
+func (h handler) CancelReservation(
+	ctx context.Context, req *droverv1.AgentServiceCancelReservationRequest,
+) (*droverv1.AgentServiceCancelReservationResponse, error) {
 	r, err := h.a.CancelReservation(ctx, req.GetId())
 	if err != nil {
 		return nil, err

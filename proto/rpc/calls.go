@@ -70,7 +70,9 @@ func (c *calls) problemOf(procedure string, err error) *problem.Problem {
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &problem.Problem{Reason: problem.Timeout, Message: "the call ended before the answer was ready", Retryable: true}
+		return &problem.Problem{
+			Reason: problem.Timeout, Message: "the call ended before the answer was ready", Retryable: true,
+		}
 	}
 	c.log.Error("call failed", "procedure", procedure, "error", err)
 	return c.defect()

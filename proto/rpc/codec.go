@@ -52,7 +52,8 @@ func codecs() []connect.HandlerOption {
 		unmarshal: proto.Unmarshal,
 		problem: func([]byte, proto.Message, error) *problem.Problem {
 			return &problem.Problem{
-				Reason: problem.BadValue, Accepted: "a message of drover.v1", Message: "the message cannot be read: it is damaged, or of another type",
+				Reason: problem.BadValue, Accepted: "a message of drover.v1",
+				Message: "the message cannot be read: it is damaged, or of another type",
 			}
 		},
 	}), connect.WithInterceptors(readable{}))

@@ -28,7 +28,8 @@ func DetailOf(p *problem.Problem) *droverv1.ErrorDetail {
 	}
 	return &droverv1.ErrorDetail{
 		Reason: string(p.Reason), Field: bounded(p.Field, mostField), Accepted: bounded(p.Accepted, mostText),
-		Message: bounded(p.Message, mostText), Hint: bounded(p.Hint, mostText), Retryable: p.Retryable, Offer: offerOf(p.Offer),
+		Message: bounded(p.Message, mostText), Hint: bounded(p.Hint, mostText), Retryable: p.Retryable,
+		Offer: offerOf(p.Offer),
 	}
 }
 
@@ -36,7 +37,9 @@ func offerOf(o *problem.Offer) *droverv1.Offer {
 	if o == nil {
 		return nil
 	}
-	return &droverv1.Offer{Site: o.Site, Wait: durationpb.New(o.Wait), Completion: durationpb.New(o.Completion), Width: o.Width}
+	return &droverv1.Offer{
+		Site: o.Site, Wait: durationpb.New(o.Wait), Completion: durationpb.New(o.Completion), Width: o.Width,
+	}
 }
 
 // ProblemOf is the inverse of DetailOf. nil becomes a problem without a reason.
@@ -46,7 +49,10 @@ func ProblemOf(d *droverv1.ErrorDetail) *problem.Problem {
 		Hint: d.GetHint(), Retryable: d.GetRetryable(),
 	}
 	if o := d.GetOffer(); o != nil {
-		p.Offer = &problem.Offer{Site: o.GetSite(), Wait: o.GetWait().AsDuration(), Completion: o.GetCompletion().AsDuration(), Width: o.GetWidth()}
+		p.Offer = &problem.Offer{
+			Site: o.GetSite(), Wait: o.GetWait().AsDuration(), Completion: o.GetCompletion().AsDuration(),
+			Width: o.GetWidth(),
+		}
 	}
 	return p
 }
