@@ -7,9 +7,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// Aging is the anti-aging: all entries of a job grow by Weight (AA of the paper) for each
-// Unit of time since its submission, rounded down, up to farm.Ceiling: at the paper's
-// 0.02 a second that is after three years.
+// Aging is the paper's anti-aging: all entries of a job grow by Weight (AA) for each Unit since
+// its submission, rounded down, up to farm.Ceiling. At the paper's 0.02 per second the ceiling
+// is reached after three years.
 type Aging struct {
 	Weight Constant
 	Unit   batch.Duration // 0: a second
@@ -28,7 +28,7 @@ func (a *Aging) Begin(s *farm.State, _ *farm.Matrix) {
 	}
 }
 
-// Look returns what the age is worth. A job that will be submitted later has none.
+// Look returns the points for the age of a job, 0 for one that is submitted later.
 func (a *Aging) Look(j *farm.Job, _ *farm.Row) (farm.Points, farm.Key) {
 	if a.now <= j.Submit {
 		return 0, farm.Key{}
@@ -42,11 +42,11 @@ func (a *Aging) Look(j *farm.Job, _ *farm.Row) (farm.Points, farm.Key) {
 	if whole >= uint64(farm.Ceiling>>20)*uint64(One) {
 		return farm.Ceiling, farm.Key{}
 	}
-	// The rest is taken along, so that all is rounded once.
+	// Keep the remainder, so that the sum is rounded once.
 	hi, lo = bits.Mul64(rest, uint64(farm.Point))
 	part, _ := bits.Div64(hi, lo, a.unit)
 	return farm.Points((whole*uint64(farm.Point) + part) / uint64(One)), farm.Key{}
 }
 
-// Write has nothing to write.
+// Write does nothing: aging is the same on all machines.
 func (a *Aging) Write(*farm.Job, *farm.Row) {}

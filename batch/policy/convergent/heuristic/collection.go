@@ -6,21 +6,20 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// Collection is a list of heuristics that are applied together, after the minimal
-// requirements. It works on one Matrix from pass to pass.
+// Collection is a list of heuristics that are applied together, after the minimal requirements.
+// It fills the same Matrix in every pass.
 type Collection struct {
 	requirements requirements
 	list         []Heuristic
 	written      int
 }
 
-// Collect makes a collection. The minimal requirements need not be named: without them
-// there is no matrix.
+// Collect makes a collection. It always applies the minimal requirements, without which there
+// is no matrix.
 func Collect(list ...Heuristic) *Collection { return &Collection{list: list} }
 
-// Fill makes the matrix that of the state. The matrix is an empty one, or the one that
-// the collection filled before; whatever has happened in between, it becomes what an
-// empty one would.
+// Fill updates the matrix to the state. The matrix is empty or was filled by this collection
+// before; the result is the same in both cases.
 func (c *Collection) Fill(s *farm.State, m *farm.Matrix) {
 	m.Begin(s)
 	c.requirements.begin(s, m)
@@ -38,10 +37,10 @@ func (c *Collection) Fill(s *farm.State, m *farm.Matrix) {
 	}
 }
 
-// Written returns in how many rows the last Fill computed the cells anew.
+// Written returns the number of rows whose cells the last Fill recomputed.
 func (c *Collection) Written() int { return c.written }
 
-// fill makes one row.
+// fill computes one row.
 func (c *Collection) fill(j *farm.Job, r *farm.Row) {
 	if len(r.Columns) == 0 {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// Constant is a number of the installation, in millionths: what a user writes as a
-// decimal is kept as it was written.
+// Constant is a number of the configuration in millionths, so that a user's decimal is kept
+// exactly.
 type Constant int64
 
 // One is the constant 1.
@@ -17,8 +17,7 @@ const One Constant = 1_000_000
 // most is the largest constant, a million.
 const most = 1_000_000 * One
 
-// Parse reads a decimal: 0.02, 10, 2.5. It accepts 0 to 1000000 with up to six
-// decimals.
+// Parse reads a decimal such as 0.02, 10 or 2.5, from 0 to 1000000 with up to six decimals.
 func Parse(s string) (Constant, error) {
 	whole, fraction, pointed := strings.Cut(s, ".")
 	if whole == "" || pointed && fraction == "" || len(fraction) > 6 {
@@ -39,16 +38,16 @@ func Parse(s string) (Constant, error) {
 
 const accepted = "0..1000000 with up to 6 decimals"
 
-// String writes the constant as Parse reads it.
+// String formats the constant so that Parse can read it.
 func (c Constant) String() string {
 	s := fmt.Sprintf("%d.%06d", c/One, c%One)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
-// points returns as many points, rounded to the nearest unit.
+// points converts the constant to points, rounded to the nearest unit.
 func (c Constant) points() farm.Points {
 	return (int64(c)*farm.Point + int64(One)/2) / int64(One)
 }
 
-// units returns as many points in units, not rounded to whole ones.
+// units converts the constant to units of points, without rounding.
 func (c Constant) units() float64 { return float64(float64(c)*float64(farm.Point)) / float64(One) }

@@ -6,24 +6,24 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Constants are those of the seven heuristics.
+// Constants are the constants of the seven heuristics.
 type Constants struct {
 	DeadlineMax Constant // MAX: f1 at the deadline
-	DeadlineMin Constant // MIN: f1 while the deadline is far away, and when it is missed
-	DeadlineK   Constant // k: f1 rises from k times the remaining time before the deadline
+	DeadlineMin Constant // MIN: f1 long before the deadline, and after it is missed
+	DeadlineK   Constant // k: f1 rises from k times the remaining runtime before the deadline
 	Licenses    Constant // LI
 	Input       Constant // IN
 	Wait        Constant // WM
 	Overhead    Constant // Δ
-	Aging       Constant // AA, for each AgingUnit
-	// AgingUnit is the unit of the paper's time. 0 is a second.
+	Aging       Constant // AA, per AgingUnit
+	// AgingUnit is the paper's unit of time. 0 means a second.
 	AgingUnit batch.Duration
-	// WaitPerJob measures a job's remaining time against its own on its slowest machine
-	// instead of the longest of all jobs; see Wait.
+	// WaitPerJob compares a job's remaining time with its own on its slowest machine instead of
+	// the longest of all jobs; see Wait.
 	WaitPerJob bool
 }
 
-// Paper returns the constants of the paper's tests, with jobs that can be preempted.
+// Paper returns the constants of the paper's tests with preemption.
 func Paper() Constants {
 	return Constants{
 		DeadlineMax: 10 * One,
@@ -38,13 +38,13 @@ func Paper() Constants {
 	}
 }
 
-// KeepRunning is the paper's Δ of Overhead where jobs cannot be preempted: so much that
-// what runs stays. It is no proof: the deadline's part of an entry may be larger, and a
-// matching with more associations may move a job. farm.Job.Held is for that.
+// KeepRunning is the paper's Δ of Overhead without preemption, large enough to keep most
+// running jobs in place. It guarantees nothing: the deadline's part of an entry can be larger,
+// and a matching with more associations can move a job. Use farm.Job.Held for a guarantee.
 const KeepRunning = 800 * One
 
-// Heuristics returns the six that add points, in the paper's order. This is where one
-// is added.
+// Heuristics returns the six that add points, in the paper's order. Add a new heuristic to this
+// list.
 func (c Constants) Heuristics() []Heuristic {
 	return []Heuristic{
 		&Deadline{Max: c.DeadlineMax, Min: c.DeadlineMin, K: c.DeadlineK},
@@ -56,7 +56,7 @@ func (c Constants) Heuristics() []Heuristic {
 	}
 }
 
-// Keys are the names under which a configuration sets the constants.
+// Keys returns the names of the constants in a configuration.
 func Keys() []string {
 	return []string{"deadlineMax", "deadlineMin", "deadlineK", "licenses", "input", "wait", "overhead", "aging"}
 }
@@ -84,8 +84,8 @@ func (c *Constants) named(key string) *Constant {
 	return nil
 }
 
-// Set takes in a constant by its key, which is one of Keys. It returns what would have
-// been accepted if it cannot, else "".
+// Set sets a constant by its key, one of Keys. It returns "" on success, else a description of
+// the accepted values.
 func (c *Constants) Set(key, value string) string {
 	v, err := Parse(value)
 	to := c.named(key)
@@ -101,7 +101,7 @@ func (c *Constants) Set(key, value string) string {
 	return ""
 }
 
-// Validate says which constants do not go together, or are none; "" if all is well.
+// Validate checks the range of each constant and their combination.
 func (c *Constants) Validate() error {
 	for _, key := range Keys() {
 		if v := *c.named(key); v < 0 || v > most {
@@ -120,7 +120,7 @@ func (c *Constants) Validate() error {
 	return nil
 }
 
-// The least and the largest k: with 0 there would be no rise.
+// kLeast and kMost bound k. With k = 0 f1 would not rise.
 const (
 	kLeast = One / 1000
 	kMost  = 1000 * One

@@ -6,9 +6,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// Deadline favours jobs that are close to their deadline, and the machines that are fast
-// enough. For a job and a machine f1 rises with Extime, the time at which the job would
-// end there:
+// Deadline favors jobs that are close to their deadline, and machines that are fast enough. For
+// a job and a machine f1 rises with Extime, the time at which the job would end there:
 //
 //	Max ┤               ╱│
 //	    │             ╱  │
@@ -17,25 +16,24 @@ import (
 //	    └─────────┴──────┴──────── Extime = Now + Nxtime
 //	              t      Deadline        t = Deadline - k · Nxtime
 //
-// and the update is (sum of f1 over the eligible machines) · f̄1(m) / d, with
-// f̄1 = Max - f1 and d the sum of f̄1.
+// The update is (sum of f1 over the eligible machines) · f̄1(m) / d, with f̄1 = Max - f1 and d
+// the sum of f̄1.
 //
-// In other words: with R the rest of the work (time times score of the reference),
-// S = Deadline - Now and e(m) = S·score(m) - R, all whole numbers, f̄1 is
-// (Max-Min) · e/(kR) between e = 0, the machine that just makes it, and e = kR, where
-// the rise begins. So f̄1/d is e(m) over the sum of e, and every other machine counts
-// with e = kR.
+// The code computes this in integers. Let R be the remaining work (time times score of the
+// reference), S = Deadline - Now and e(m) = S·score(m) - R. Then e = 0 for a machine on which
+// the job ends exactly at the deadline, e = kR where the rise begins, and f̄1 is (Max-Min) ·
+// e/(kR) in between. So f̄1/d is e(m) over the sum of e, and every other machine counts with e
+// = kR.
 //
-// Cases the paper leaves open:
+// The paper leaves some cases open:
 //
-//   - A job without a deadline is one whose deadline is infinitely far: f1 is Min on all
-//     machines, and the update is Min.
-//   - If all f̄1 are 0 (the eligible machines would all end it at the very deadline, or
-//     Max is Min), the sum of f1 is shared out equally.
-//   - A machine that would miss the deadline has f1 = Min, and so the same, largest, f̄1
-//     as one that is early. That is the paper's function, and kept: such a machine
-//     attracts a job as much as the fastest. With Avoid its f1 is Max instead as long as
-//     another eligible machine would make it; the paper has nothing like it.
+//   - A job without a deadline has f1 = Min on all machines, and its update is Min.
+//   - If all f̄1 are 0 (the job would end exactly at the deadline on every eligible machine,
+//     or Max is Min), the machines get equal parts of the sum of f1.
+//   - A machine that would miss the deadline has f1 = Min and so the largest f̄1, the same as
+//     a machine that is early. The code keeps this function of the paper, although such a
+//     machine attracts a job as much as the fastest. With Avoid its f1 is Max if another
+//     eligible machine would meet the deadline; the paper has no such option.
 //   - A job that has overrun its estimate has a microsecond left.
 type Deadline struct {
 	Max, Min, K Constant
@@ -61,8 +59,8 @@ func (d *Deadline) Begin(s *farm.State, m *farm.Matrix) {
 	}
 }
 
-// Look returns the update where it is the same on all machines: far before the deadline,
-// when it is missed everywhere, or on machines of one score.
+// Look returns the update if it is the same on all machines: long before the deadline, if the
+// deadline is missed everywhere, or if all machines have the same score.
 func (d *Deadline) Look(j *farm.Job, r *farm.Row) (farm.Points, farm.Key) {
 	p, rising := d.phase(j, r)
 	if !rising {
@@ -97,20 +95,20 @@ func (d *Deadline) Write(j *farm.Job, r *farm.Row) {
 	}
 }
 
-// f1 returns the sum of f1 over n machines, from the sum of their distances.
+// f1 returns the sum of f1 over n machines, given the sum of their distances.
 func (d *Deadline) f1(sum, rise uint64, n int) float64 {
 	return float64(float64(n)*d.max) - float64((d.max-d.min)*float64(float64(sum)/float64(rise)))
 }
 
-// phase is a job between the first t and the last Extime that makes the deadline.
+// phase describes a job between the first t and the last Extime that meets the deadline.
 type phase struct {
-	slack, work, rise uint64 // S, R and kR, scaled; but S as it is if something is cut off
+	slack, work, rise uint64 // S, R and kR, scaled; S is not scaled if bits are dropped
 	slowest, fastest  uint64
-	whole             wide // R as it is
-	cut               int  // how many bits of distances are cut off
+	whole             wide // R, not scaled
+	cut               int  // number of low bits dropped from distances
 }
 
-// phase returns where a job stands, and whether f1 is anything but Min anywhere.
+// phase returns the phase of a job, and whether f1 differs from Min on any machine.
 func (d *Deadline) phase(j *farm.Job, r *farm.Row) (phase, bool) {
 	slack := int64(j.Deadline) - d.now
 	if j.Deadline == 0 || slack <= 0 || len(r.Columns) == 0 {
@@ -125,9 +123,9 @@ func (d *Deadline) phase(j *farm.Job, r *farm.Row) (phase, bool) {
 	if product(p.slack, p.fastest).less(work) || !product(p.slack, p.slowest).times(uint64(One)).less(least) {
 		return phase{}, false
 	}
-	// All is scaled so that sums over machines, and the fastest machine's product, just
-	// fit into 63 bits. For 1,000 machines nothing is cut off up to R = 2^51, 25 days on
-	// a machine of score 1,000; beyond that distances keep 31 bits or more of R + kR.
+	// Scale so that sums over machines and the product of the fastest machine fit into 63 bits.
+	// For 1,000 machines no bits are dropped up to R = 2^51, which is 25 days on a machine of
+	// score 1,000; beyond that, distances keep at least 31 bits of R + kR.
 	spread := max(len(r.Columns), int(p.fastest/p.slowest)+1)
 	shift := least.over(uint64(One)).bits() + bits.Len(uint(spread)) - 63
 	p.whole, p.cut = work, max(0, shift)
@@ -137,7 +135,7 @@ func (d *Deadline) phase(j *farm.Job, r *farm.Row) (phase, bool) {
 	return p, true
 }
 
-// distance returns e of a machine, 0..rise.
+// distance returns e of a machine, in 0..rise.
 func (p *phase) distance(score uint64, avoid bool) uint64 {
 	if p.cut > 0 {
 		return p.far(score, avoid)
@@ -146,10 +144,10 @@ func (p *phase) distance(score uint64, avoid bool) uint64 {
 	if avoid && int64(e) < 0 {
 		return 0
 	}
-	return min(e, p.rise) // one that misses the deadline wraps around, and gets the rise
+	return min(e, p.rise) // e of a machine that misses the deadline wraps around and becomes rise
 }
 
-// far is distance where bits are cut off: they are of the difference, not of its terms.
+// far is distance when bits are dropped. It drops them from the difference, not from the terms.
 func (p *phase) far(score uint64, avoid bool) uint64 {
 	reached := product(p.slack, score)
 	switch {

@@ -1,35 +1,34 @@
-// Package heuristic holds the heuristics of convergent scheduling: each looks at one
-// thing, and adds points to the Job-Machine matrix (package farm) for it.
+// Package heuristic holds the heuristics of convergent scheduling. Each one looks at one aspect
+// of a job and adds points for it to the Job-Machine matrix (package farm).
 //
-//	requirements   which machines can run the job at all; every other entry is 0
-//	deadline       the closer to its deadline, the more, and more on fast machines
-//	licenses       those that hold many licenses, scarce ones above all, go first
-//	input          where less of the input data would have to be moved
-//	wait           those that soon end go first, and to fast machines
-//	overhead       a job stays where the last plan had it
-//	aging          the longer a job is there, the more
+//	requirements   machines that can run the job; all other entries are 0
+//	deadline       more points close to the deadline, and more on fast machines
+//	licenses       more for jobs that hold many licenses, above all scarce ones
+//	input          more where less input data must be moved
+//	wait           more for jobs that end soon, on fast machines
+//	overhead       more on the machine of the last plan
+//	aging          more the longer ago the submission was
 //
 // A Collection is a list of them and fills a matrix in one pass:
 //
 //	Begin, each heuristic ──▶ for each row:  Look, each ──▶ Base, and a key
 //	                                           │
-//	                          keys as in the last pass?  then the cells stay as they are
+//	                          same keys as in the last pass?  keep the cells
 //	                                           └─ else:  Write, each ──▶ cells
 //
-// So the cells of a row are computed again only when what they follow from has changed:
-// the job runs, it is in the last phase before its deadline, the plan has put it
-// elsewhere, or it is new. All other jobs cost a few additions each, however many
-// machines there are. The result is the same as that of a pass from nothing.
+// The cells of a row are recomputed only if their inputs have changed: the job runs, is in the
+// last phase before its deadline, has another machine in the plan, or is new. Every other job
+// costs a few additions, independent of the number of machines. The result is the same as that
+// of a pass from scratch.
 //
-// To add a heuristic write a file with its type and add a line to Constants.Heuristics.
+// To add a heuristic, write its type in a file and add a line to Constants.Heuristics.
 //
-// Where the paper leaves a case open, the comment of the heuristic says what is done.
-// Nothing is subtracted from an entry: those that are eligible stay positive.
+// Comments in each heuristic describe how it handles cases that the paper leaves open. No
+// heuristic subtracts points: entries of eligible machines stay positive.
 //
-// Numbers: constants are exact decimals. What is computed with floating point is
-// computed in operations that are each rounded once, in an order that is fixed (none is
-// fused with another), is rounded to units of 2^-20 when it is added, and is compared
-// with nothing. An entry is within a unit for each heuristic of the exact value.
+// Constants are exact decimals. Floating-point operations are rounded one by one in a fixed
+// order (no fused operations), their results are rounded to units of 2^-20 when they are added,
+// and no comparison uses them. An entry is within one unit per heuristic of the exact value.
 //
 // Source: Capannini, Baraglia, Puppini, Ricci, Pasquali: A Job Scheduling Framework for
 // Large Computing Farms, SC07, section 4.1; the constants are those of its footnote 1.

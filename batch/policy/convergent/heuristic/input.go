@@ -2,18 +2,18 @@ package heuristic
 
 import "github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 
-// Input favours machines to which less of a job's data would have to be moved, by the
-// time that takes:
+// Input favors machines to which less of a job's data must be moved, measured by the transfer
+// time:
 //
 //	Transf(m) = sum over the other places of bytes there / bandwidth from there to m
 //	IN · (1 - Transf(m) / sum of Transf over the eligible machines)
 //
-// The paper sums over places that are eligible machines; data on any other machine or
-// place has to be moved as well, and counts. Where nothing would have to be moved, as
-// the job has no input or the only machine has all of it, the second term is 0.
+// The paper sums over places that are eligible machines. Here data on any other machine or
+// place counts, too, because it must be moved as well. If no data must be moved (the job has no
+// input, or the only eligible machine holds all of it), the second term is 0.
 //
-// Without bandwidths of their own the places are equally far from each other. Then the
-// bandwidth cancels out, and machines differ only by what of the data they hold.
+// Without bandwidths in farm.Links all places are equally far apart. The bandwidth then cancels
+// out, and machines differ only by the data that they hold.
 type Input struct {
 	Weight Constant
 	units  float64
@@ -24,11 +24,10 @@ type Input struct {
 // Name returns "input".
 func (in *Input) Name() string { return "input" }
 
-// Begin keeps the state for its links.
+// Begin keeps the state, of which it needs the links.
 func (in *Input) Begin(s *farm.State, _ *farm.Matrix) { in.s, in.units = s, in.Weight.units() }
 
-// Look returns what machines get that hold nothing, as long as all places are equally
-// far from each other.
+// Look returns the points of a machine that holds no data, if all places are equally far apart.
 func (in *Input) Look(j *farm.Job, r *farm.Row) (farm.Points, farm.Key) {
 	if in.unequal(j) {
 		return 0, farm.Key{1}
@@ -38,7 +37,7 @@ func (in *Input) Look(j *farm.Job, r *farm.Row) (farm.Points, farm.Key) {
 		return in.Weight.points(), farm.Key{}
 	}
 	if len(r.Columns) == 1 {
-		return 0, farm.Key{} // it has all of the sum
+		return 0, farm.Key{} // this machine has the whole sum
 	}
 	key := farm.Key{}
 	if here > 0 {
@@ -47,8 +46,7 @@ func (in *Input) Look(j *farm.Job, r *farm.Row) (farm.Points, farm.Key) {
 	return farm.Points(in.units - float64(in.units*float64(total/sum))), key
 }
 
-// Write adds what the data that machines hold are worth; with bandwidths of their own,
-// everything.
+// Write adds the points for the data that machines hold or, if bandwidths differ, all points.
 func (in *Input) Write(j *farm.Job, r *farm.Row) {
 	if in.unequal(j) {
 		in.writeTimes(j, r)
@@ -62,7 +60,7 @@ func (in *Input) Write(j *farm.Job, r *farm.Row) {
 	}
 }
 
-// unequal says whether a place of the job's input has bandwidths of its own.
+// unequal reports whether farm.Links gives bandwidths for a place of the job's input.
 func (in *Input) unequal(j *farm.Job) bool {
 	for _, d := range j.Input {
 		if in.s.Links.To(d.Place) != nil {
@@ -72,13 +70,13 @@ func (in *Input) unequal(j *farm.Job) bool {
 	return false
 }
 
-// holds says whether data lie on a machine that the job is eligible for.
+// holds reports whether the data is on a machine that the job is eligible for.
 func holds(d farm.Input, r *farm.Row) bool {
 	return int(d.Place) < len(r.Cells) && r.Cells[d.Place] > 0
 }
 
-// equal returns in bytes what a machine that holds nothing would have to be sent, the
-// sum of that over all eligible machines, and what these hold.
+// equal returns in bytes what must be sent to a machine that holds no data (total), the sum of
+// what must be sent over all eligible machines (sum), and what those machines hold (here).
 func (in *Input) equal(j *farm.Job, r *farm.Row) (total, sum, here float64) {
 	for _, d := range j.Input {
 		total += float64(d.Bytes)
@@ -89,7 +87,7 @@ func (in *Input) equal(j *farm.Job, r *farm.Row) (total, sum, here float64) {
 	return total, float64(total*float64(len(r.Columns))) - here, here
 }
 
-// writeTimes adds the update by the time of each transfer.
+// writeTimes adds the points by the transfer time of each machine.
 func (in *Input) writeTimes(j *farm.Job, r *farm.Row) {
 	in.times = in.times[:0]
 	sum := 0.0

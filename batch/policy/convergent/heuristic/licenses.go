@@ -6,19 +6,19 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// Licenses favours jobs that hold many licenses, above all critical ones, so that these
-// come free again: LI · w(i) / max w, with
+// Licenses favors jobs that hold many licenses, above all critical ones, so that these become
+// free: LI · w(i) / max w, with
 //
-//	rho(l) = copies of l that jobs ask for / copies that can be in use at once
+//	rho(l) = copies of l that jobs request / copies that can be in use at once
 //	w(i)   = |L| · sum of rho over i's critical licenses + sum of rho over its others
 //
-// A license is critical if its rho is above 1. A job asks for all copies that it needs,
-// so that one which needs two counts for two; the paper's jobs need one of each. Jobs
-// that no machine is eligible for are left out: they compete with nobody. What the offer
-// is says farm.State.Offer. If nobody asks for anything, nobody gets anything.
+// A license is critical if its rho is above 1. A job requests all copies that it needs, so a
+// job that needs two copies counts as two; the paper's jobs need one of each. Jobs without an
+// eligible machine are left out because they compete with no other job. farm.State.Offer
+// defines the copies that can be in use. If no job requests a license, no job gets points.
 //
-// The order of jobs that the paper defines beside w, by critical licenses first, is not
-// used by its update, and neither here.
+// The paper also defines an order of jobs by critical licenses first. Its update does not use
+// that order, and neither does this code.
 type Licenses struct {
 	Weight  Constant
 	demands []int64
@@ -29,7 +29,7 @@ type Licenses struct {
 // Name returns "licenses".
 func (l *Licenses) Name() string { return "licenses" }
 
-// Begin counts what is asked for.
+// Begin counts the requested copies.
 func (l *Licenses) Begin(s *farm.State, m *farm.Matrix) {
 	l.demands = slices.Grow(l.demands[:0], len(s.Licenses))[:len(s.Licenses)]
 	clear(l.demands)
@@ -44,7 +44,7 @@ func (l *Licenses) Begin(s *farm.State, m *farm.Matrix) {
 	l.ratios = l.ratios[:0]
 	for i, demand := range l.demands {
 		ratio := 0.0
-		if demand > 0 { // then there is a machine that can run it, and a copy
+		if demand > 0 { // a machine can run it, and it has a copy
 			offer := s.Offer(int32(i))
 			ratio = float64(demand) / float64(offer)
 			if demand > offer {
@@ -74,10 +74,10 @@ func (l *Licenses) worth(j *farm.Job) float64 {
 	return sum
 }
 
-// Look returns the same for all machines.
+// Look returns the points, which are the same on all machines.
 func (l *Licenses) Look(j *farm.Job, _ *farm.Row) (farm.Points, farm.Key) {
 	return farm.Points(float64(l.factor * l.worth(j))), farm.Key{}
 }
 
-// Write has nothing to write.
+// Write does nothing: the points are the same on all machines.
 func (l *Licenses) Write(*farm.Job, *farm.Row) {}

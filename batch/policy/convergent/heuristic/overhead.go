@@ -15,7 +15,7 @@ func (o *Overhead) Name() string { return "overhead" }
 // Begin reads the weight.
 func (o *Overhead) Begin(*farm.State, *farm.Matrix) { o.points = o.Weight.points() }
 
-// Look says that only the cell of the last machine is concerned.
+// Look returns a key for the cell of the last machine.
 func (o *Overhead) Look(j *farm.Job, r *farm.Row) (farm.Points, farm.Key) {
 	if j.Last == farm.NoMachine || r.Cells[j.Last] == 0 {
 		return 0, farm.Key{}
@@ -23,5 +23,5 @@ func (o *Overhead) Look(j *farm.Job, r *farm.Row) (farm.Points, farm.Key) {
 	return 0, farm.Key{uint64(j.Last) + 1}
 }
 
-// Write adds to that cell.
+// Write adds the points to that cell.
 func (o *Overhead) Write(j *farm.Job, r *farm.Row) { r.Cells[j.Last] += o.points }

@@ -7,19 +7,19 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// requirements are the minimal requirements: they fix which machines a job is eligible
-// for. The paper's tests consider processors and floating licenses, by number and type.
-// Here memory counts, too; a machine that is down is left out, and so are all others for
-// a job that is held; and a job that asks for more copies of a license than there are is
-// eligible for nothing. farm.State.Eligible is the same for one machine.
+// requirements are the minimal requirements: they determine the eligible machines of a job. The
+// paper's tests consider processors and floating licenses, by number and type. This code also
+// checks memory, excludes machines that are down, and excludes all other machines for a held
+// job. A job that requests more copies of a license than exist has no eligible machine.
+// farm.State.Eligible checks the same for one machine.
 //
-// Sets of machines as bits answer for all machines at once: one set for each license,
-// one for each number of CPUs that machines have.
+// Bit sets of machines answer for all machines at once: one set per license, one per distinct
+// number of CPUs.
 type requirements struct {
 	licenses []set // by license: the machines that can run it
 	copies   []int32
 	cpus     []int32 // the different numbers of CPUs, ascending
-	atLeast  []set   // by those: machines that are up and have as many
+	atLeast  []set   // machines that are up and have at least so many CPUs
 	eligible set
 	columns  []int32
 }
@@ -27,7 +27,7 @@ type requirements struct {
 // set is a set of machines.
 type set []uint64
 
-// begin follows the farm.
+// begin updates the sets to the farm.
 func (q *requirements) begin(s *farm.State, m *farm.Matrix) {
 	if !m.Changed() {
 		return
@@ -56,8 +56,8 @@ func (q *requirements) begin(s *farm.State, m *farm.Matrix) {
 	}
 }
 
-// machines returns those that a job is eligible for, ascending. They are good until the
-// next call.
+// machines returns the eligible machines of a job, ascending. The slice is valid until the next
+// call.
 func (q *requirements) machines(s *farm.State, j *farm.Job) []int32 {
 	q.columns = q.columns[:0]
 	k, _ := slices.BinarySearch(q.cpus, j.CPUs)
@@ -89,7 +89,7 @@ func (q *requirements) machines(s *farm.State, j *farm.Job) []int32 {
 	return q.columns
 }
 
-// sets returns so many empty sets.
+// sets returns n empty sets.
 func sets(n, words int) []set {
 	all := make([]set, n)
 	memory := make(set, n*words)
@@ -99,10 +99,10 @@ func sets(n, words int) []set {
 	return all
 }
 
-// has says whether a machine is in the set.
+// has reports whether a machine is in the set.
 func (s set) has(machine int32) bool { return s[machine>>6]>>(machine&63)&1 == 1 }
 
-// put adds a machine if it belongs there.
+// put adds a machine if belongs is true.
 func (s set) put(machine int, belongs bool) {
 	if belongs {
 		s[machine>>6] |= 1 << (machine & 63)

@@ -6,18 +6,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// Wait is the wait minimization: Weight (WM of the paper) for a job that is about to end,
-// and less the longer it would still run there, down to 0 for the longest:
+// Wait is the wait minimization: Weight (WM of the paper) for a job that is about to end, and
+// less the longer it would still run on the machine, down to 0 for the longest:
 //
 //	WM · (1 - Remaining(i,m) / SupRemaining)
 //
-// The paper sets SupRemaining "equal to the maximum value of Remaining_i". Here that is
-// the largest Remaining(i,m) of all jobs on all machines that they are eligible for: the
-// aim is said to be to advance jobs that have a shorter time to go, and a maximum over
-// the machines of one job cannot tell a short job from a long one. PerJob is that other
-// reading, in which only the machines' powers count.
+// The paper sets SupRemaining "equal to the maximum value of Remaining_i". Here it is the
+// largest Remaining(i,m) of all jobs on all their eligible machines: the stated aim is to
+// advance jobs with a short remaining time, and a maximum over the machines of one job cannot
+// distinguish short jobs from long ones. PerJob selects the other reading, in which only the
+// machines' powers count.
 //
-// A job whose estimate has no reference takes as long on all machines.
+// The runtime of a job whose estimate has no reference is the same on all machines.
 type Wait struct {
 	Weight Constant
 	PerJob bool
@@ -53,12 +53,12 @@ func longest(j *farm.Job, r *farm.Row) float64 {
 	return work(j) / float64(r.Slowest)
 }
 
-// work returns what is left to do: time, times the score of the reference if it has one.
+// work returns the remaining work: time, times the score of the reference if there is one.
 func work(j *farm.Job) float64 {
 	return float64(float64(j.Remaining()) * float64(max(j.Reference, 1)))
 }
 
-// Look returns everything if it is the same on all machines, else the factor of the
+// Look returns all points if they are the same on all machines, else the factor of the
 // machines' powers as the key.
 func (w *Wait) Look(j *farm.Job, r *farm.Row) (farm.Points, farm.Key) {
 	factor := w.factor(j, r)
@@ -73,7 +73,7 @@ func (w *Wait) Look(j *farm.Job, r *farm.Row) (farm.Points, farm.Key) {
 	return 0, farm.Key{math.Float64bits(factor), 1}
 }
 
-// factor returns what a machine's part of WM is lost by, times its score.
+// factor returns WM · work / SupRemaining; a machine loses that divided by its score.
 func (w *Wait) factor(j *farm.Job, r *farm.Row) float64 {
 	sup := w.sup
 	if w.PerJob {
@@ -82,7 +82,7 @@ func (w *Wait) factor(j *farm.Job, r *farm.Row) float64 {
 	return float64(w.units * float64(work(j)/sup))
 }
 
-// Write adds to each cell by the power of its machine.
+// Write adds the points of each machine to its cell.
 func (w *Wait) Write(j *farm.Job, r *farm.Row) {
 	factor, units, powers, cells := w.factor(j, r), w.units, w.powers, r.Cells
 	for _, c := range r.Columns {

@@ -2,7 +2,7 @@ package heuristic
 
 import "math/bits"
 
-// wide is a whole number of 128 bits.
+// wide is an unsigned integer of 128 bits.
 type wide struct{ hi, lo uint64 }
 
 // product returns a·b.
@@ -30,12 +30,12 @@ func (w wide) minus(v wide) wide {
 	return wide{w.hi - v.hi - borrow, lo}
 }
 
-// less says whether w < v.
+// less reports whether w < v.
 func (w wide) less(v wide) bool {
 	return w.hi < v.hi || w.hi == v.hi && w.lo < v.lo
 }
 
-// bits returns how many bits w has.
+// bits returns the bit length of w.
 func (w wide) bits() int {
 	if w.hi > 0 {
 		return 64 + bits.Len64(w.hi)
@@ -43,7 +43,7 @@ func (w wide) bits() int {
 	return bits.Len64(w.lo)
 }
 
-// half returns w / 2^n, rounded down; for a negative n w·2^-n, which must fit.
+// half returns w / 2^n, rounded down; for a negative n it returns w·2^-n, which must fit.
 func (w wide) half(n int) wide {
 	switch {
 	case n <= 0:

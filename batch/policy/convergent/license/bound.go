@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// bound returns the least bound found in so many steps, and the prices and reduced
-// values that it comes from. It ends early where the bound shows that nothing better
-// than best is in the node.
+// bound returns the least bound found within a number of steps, and the prices and reduced
+// values of that bound. It ends early if the bound shows that the node holds nothing better
+// than best.
 func (n *node) bound(best int64, steps int) (least int64, price, reduced []int64) {
 	trial := append([]int64(nil), n.price...)
 	now := make([]int64, len(n.free))
 	slack := make([]int64, len(trial))
 	price, reduced = append([]int64(nil), trial...), make([]int64, len(now))
 	least = 1 << 62
-	const full = 1 << 20 // the first length of a step
+	const full = 1 << 20 // initial step length
 	length, since := int64(full), 0
 	for range steps {
 		bound := n.at(trial, now, slack)
@@ -53,8 +53,8 @@ func (n *node) bound(best int64, steps int) (least int64, price, reduced []int64
 	return least, price, reduced
 }
 
-// at returns the bound at some prices, and fills in each item's reduced value and what
-// is left of each license.
+// at returns the bound at given prices, and fills in the reduced value of each item and the
+// remaining copies of each license.
 func (n *node) at(price, reduced, slack []int64) int64 {
 	sum := n.value
 	copy(slack, n.room)
@@ -78,8 +78,8 @@ func (n *node) at(price, reduced, slack []int64) int64 {
 	return sum
 }
 
-// round makes a choice of a node's prices: items come by falling reduced value, as long
-// as there is room.
+// round derives a choice from a node's prices: it takes items by falling reduced value, as far
+// as they fit.
 func (b *branch) round(n *node, reduced []int64) {
 	order := make([]int32, len(n.free))
 	for i := range order {
@@ -107,8 +107,8 @@ func (b *branch) round(n *node, reduced []int64) {
 	b.found(taken, value)
 }
 
-// mulDiv returns a·b/c, rounded down, for numbers that are not negative and a result
-// below 2^63; else the largest number.
+// mulDiv returns a·b/c, rounded down, for nonnegative numbers, or the largest int64 if the
+// result is not below 2^63.
 func mulDiv(a, b, c int64) int64 {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	if high >= uint64(c) {

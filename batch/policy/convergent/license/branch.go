@@ -1,23 +1,23 @@
 package license
 
-// Result is what BranchAndBound has found.
+// Result is the result of BranchAndBound.
 type Result struct {
-	Value  int64 // the sum of the values of all items that are kept
+	Value  int64 // sum of the values of all kept items
 	Bound  int64 // no choice is worth more
-	Nodes  int64 // how many nodes it has looked at
-	Proven bool  // no choice is better than Value; false only if the nodes ran out
+	Nodes  int64 // number of visited nodes
+	Proven bool  // no choice is better than Value; false only if the node limit was reached
 }
 
-// BranchAndBound fills keep with the items that are worth most together, exactly, unless
-// it takes more than so many nodes, at least one: then with the best it has found, and Result says so.
-// It is what Greedy is measured against. The sum of all values is below 2^50, and so is
-// what one copy of a license may be worth.
+// BranchAndBound fills keep with the items of the largest total value. The choice is exact
+// unless the search reaches the limit of nodes (at least 1); then keep is the best choice
+// found, and Result says so. Greedy is measured against it. The sum of all values and the worth
+// of one copy of a license must be below 2^50.
 //
-// The bound of a node is that of Lagrange: each copy gets a price, each item is taken if
-// its value exceeds the prices of what it asks for, and what is left of the copies is
-// paid for. Prices are searched for by subgradients, in whole numbers, at each node from
-// those of the node above. Who would cost more to have the other way round than a better
-// choice can afford is decided at once.
+// The bound of a node is the Lagrangian bound: each copy has a price, each item is taken if its
+// value exceeds the prices of the copies that it requests, and the remaining copies are
+// charged. Each node searches for integer prices by subgradients, starting from those of its
+// parent. An item is decided at once if reversing its decision would lower the bound to the
+// best known choice.
 func (k *Knapsack) BranchAndBound(items []Item, copies []int64, nodes int64, keep []bool) Result {
 	k.Greedy(items, copies, keep)
 	k.load(items, copies)
@@ -54,40 +54,40 @@ func (k *Knapsack) BranchAndBound(items []Item, copies []int64, nodes int64, kee
 	return r
 }
 
-// branch is a search.
+// branch is the state of one search.
 type branch struct {
-	keep  []bool // the best choice; who asks for nothing critical is in it from the beginning
-	best  int64  // and its value
+	keep  []bool // the best choice; it includes items without critical licenses from the start
+	best  int64  // its value
 	of    []int  // the constraint of each license, or none
 	room  []int64
-	free  []choice // items that ask for anything critical
-	fixed int64    // the value of all others that are kept
+	free  []choice // items that request critical licenses
+	fixed int64    // the value of all other kept items
 
 	nodes, seen int64
 }
 
-// choice is an item that may be taken or not.
+// choice is an item that can be taken or left out.
 type choice struct {
 	value int64
-	needs []Need // its critical ones, by constraint
+	needs []Need // for critical licenses, by constraint
 	item  int32
 }
 
-// node is what is left to choose.
+// node is a subproblem.
 type node struct {
 	free  []choice
 	taken []int32
 	room  []int64
-	value int64 // of what is taken
+	value int64 // of the taken items
 	price []int64
 }
 
 const (
-	rootSteps = 400 // of subgradients
+	rootSteps = 400 // subgradient steps
 	steps     = 40
 )
 
-// critical returns needs of critical licenses, by constraint.
+// critical returns the needs of critical licenses, by constraint.
 func (b *branch) critical(needs []Need) []Need {
 	var c []Need
 	for _, n := range needs {
@@ -98,7 +98,7 @@ func (b *branch) critical(needs []Need) []Need {
 	return c
 }
 
-// visit looks for a better choice in a node, and returns the node's bound.
+// visit searches a node for a better choice, and returns the node's bound.
 func (b *branch) visit(n *node, search int) int64 {
 	if b.seen++; b.seen > b.nodes {
 		return n.value
@@ -121,7 +121,7 @@ func (b *branch) visit(n *node, search int) int64 {
 	if bound <= b.best {
 		return bound
 	}
-	// The item of which least is known is decided last of all that is decided here.
+	// Branch on the item whose reduced value is closest to 0: the bound decides it least.
 	pick, least := -1, int64(0)
 	var undecided []int
 	for i := range n.free {
@@ -160,7 +160,7 @@ func (b *branch) visit(n *node, search int) int64 {
 	return bound
 }
 
-// take takes an item, and says whether there was room for it.
+// take takes an item and reports whether it fits.
 func (n *node) take(c choice) bool {
 	n.value += c.value
 	n.taken = append(n.taken, c.item)
@@ -172,7 +172,7 @@ func (n *node) take(c choice) bool {
 	return ok
 }
 
-// drop leaves out what does not fit any more.
+// drop removes items that no longer fit.
 func (n *node) drop() {
 	kept := n.free[:0:0]
 	for _, c := range n.free {
@@ -187,7 +187,7 @@ func (n *node) drop() {
 	n.free = kept
 }
 
-// easy says whether everybody can be taken.
+// easy reports whether all items can be taken.
 func (n *node) easy() bool {
 	room := append([]int64(nil), n.room...)
 	for _, c := range n.free {
@@ -200,7 +200,7 @@ func (n *node) easy() bool {
 	return true
 }
 
-// found remembers a choice if it is better.
+// found records a choice if it is better than the best.
 func (b *branch) found(taken []int32, value int64) {
 	if value <= b.best {
 		return

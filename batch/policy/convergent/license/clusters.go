@@ -4,26 +4,25 @@ import (
 	"slices"
 )
 
-// Clusters keeps track of who asks for which license, of which licenses are critical,
-// and of the clusters that they form. A change is worked off where it happens: it looks
-// at the licenses of one job, and of clusters that may fall apart.
+// Clusters tracks which jobs request which license, which licenses are critical, and the
+// clusters that they form. A change costs only local work: it visits the licenses of one job,
+// and the clusters that may split.
 type Clusters struct {
 	copies []int64
 	demand []int64
-	// links says, for each two licenses, how many jobs ask for both: the hypergraph
-	// with its arcs counted.
+	// links counts, for each pair of licenses, the jobs that request both.
 	links []int32
 	of    []int32   // the cluster of each license, none if it is not critical
-	in    [][]int32 // the licenses of each cluster, in no order; empty: not in use
-	spare []int32   // clusters not in use
+	in    [][]int32 // the licenses of each cluster, unordered; empty: not in use
+	spare []int32   // clusters that are not in use
 
-	orders []int64  // of the jobs, rising
+	orders []int64  // of the jobs, ascending
 	needs  [][]Need // of the same jobs
 }
 
 const none int32 = -1
 
-// New begins with a number of copies for each license, and no jobs.
+// New returns clusters without jobs for the given number of copies of each license.
 func New(copies []int64) *Clusters {
 	n := len(copies)
 	return &Clusters{
@@ -47,23 +46,23 @@ func (c *Clusters) Clone() *Clusters {
 	return d
 }
 
-// Copies returns how many copies of a license there are: the offer.
+// Copies returns the number of copies of a license: the offer.
 func (c *Clusters) Copies(license int32) int64 { return c.copies[license] }
 
-// Demand returns how many copies all jobs together ask for: the request. Where each job
-// asks for one, as in the paper, it is the number of jobs.
+// Demand returns the number of copies that all jobs request. If each job requests one, as in
+// the paper, it is the number of jobs.
 func (c *Clusters) Demand(license int32) int64 { return c.demand[license] }
 
-// Critical says whether more copies are asked for than there are.
+// Critical reports whether jobs request more copies than exist.
 func (c *Clusters) Critical(license int32) bool { return c.demand[license] > c.copies[license] }
 
 // Jobs returns the number of jobs.
 func (c *Clusters) Jobs() int { return len(c.orders) }
 
-// Add adds a job by its order of submission, which no other job has. It asks for each
-// license once at most; its needs are kept, and not to be changed. A job that asks for
-// more copies than there are, and so can never run, would only make a license critical
-// for others: leave it out.
+// Add adds a job by its order of submission, which must be unique. It requests each license at
+// most once; Clusters keeps the slice of needs, which must not change. Leave out a job that
+// requests more copies than exist: it can never run and would only make a license critical for
+// other jobs.
 func (c *Clusters) Add(order int64, needs []Need) {
 	at, _ := slices.BinarySearch(c.orders, order)
 	c.orders = slices.Insert(c.orders, at, order)
@@ -85,7 +84,7 @@ func (c *Clusters) Add(order int64, needs []Need) {
 	}
 }
 
-// Remove takes a job out again. It does nothing if there is no such job.
+// Remove removes a job. It does nothing if there is no such job.
 func (c *Clusters) Remove(order int64) {
 	at, found := slices.BinarySearch(c.orders, order)
 	if !found {
@@ -113,7 +112,7 @@ func (c *Clusters) Remove(order int64) {
 	}
 }
 
-// SetCopies says how many copies of a license there are from now on.
+// SetCopies changes the number of copies of a license.
 func (c *Clusters) SetCopies(license int32, copies int64) {
 	c.copies[license] = copies
 	c.review(license)
@@ -126,8 +125,8 @@ func (c *Clusters) link(a, b, by int32) {
 	c.links[int(b)*len(c.of)+int(a)] += by
 }
 
-// review puts a license into clusters, or takes it out, where its being critical has
-// changed. It returns whether it is.
+// review adds a license to the clusters or removes it if its criticality has changed. It
+// reports whether the license is critical.
 func (c *Clusters) review(license int32) bool {
 	critical := c.Critical(license)
 	switch was := c.of[license]; {
@@ -147,7 +146,7 @@ func (c *Clusters) review(license int32) bool {
 	return critical
 }
 
-// found makes a cluster of licenses.
+// found creates a cluster of licenses.
 func (c *Clusters) found(licenses []int32) {
 	cluster := int32(len(c.in))
 	if n := len(c.spare); n > 0 {
@@ -161,7 +160,7 @@ func (c *Clusters) found(licenses []int32) {
 	}
 }
 
-// merge makes one cluster of two; the smaller one moves.
+// merge merges two clusters; it moves the smaller one.
 func (c *Clusters) merge(a, b int32) {
 	if a == b {
 		return
@@ -176,7 +175,7 @@ func (c *Clusters) merge(a, b int32) {
 	c.dissolve(b)
 }
 
-// split makes clusters of the parts into which one has fallen.
+// split replaces a cluster by its connected parts.
 func (c *Clusters) split(cluster int32) {
 	left := slices.Clone(c.in[cluster])
 	c.dissolve(cluster)

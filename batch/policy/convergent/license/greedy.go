@@ -2,13 +2,13 @@ package license
 
 import "math/bits"
 
-// Greedy fills keep with the items that shall have their licenses: it discards the one
-// of the lowest unit cost, until no license is critical. The unit cost of an item is its
-// value over its weight, which is the sum of its parts of the copies of each license that
-// is critical. So weights fall as licenses cease to be critical, and are computed anew.
+// Greedy sets keep for the items that get their licenses. It discards the item of the lowest
+// unit cost until no license is critical. The unit cost of an item is its value over its
+// weight; the weight is the sum, over its critical licenses, of the fraction of copies that it
+// requests. Weights fall as licenses cease to be critical, and are recomputed.
 //
-// At the end those that were discarded are looked at again, the last one first: what
-// others left may be enough for them.
+// At the end it takes back discarded items that fit into the remaining copies, the last one
+// first.
 func (k *Knapsack) Greedy(items []Item, copies []int64, keep []bool) {
 	k.load(items, copies)
 	k.rank(items)
@@ -16,7 +16,7 @@ func (k *Knapsack) Greedy(items []Item, copies []int64, keep []bool) {
 		top := &k.heap[0]
 		weight := k.weight(items[top.item].Needs)
 		switch {
-		case weight == 0: // nothing that it asks for is critical, nor will be
+		case weight == 0: // none of its licenses is critical or will become critical
 			k.pop()
 		case weight < top.weight:
 			top.weight = weight
@@ -32,7 +32,7 @@ func (k *Knapsack) Greedy(items []Item, copies []int64, keep []bool) {
 	}
 }
 
-// discard takes an item out.
+// discard discards an item.
 func (k *Knapsack) discard(items []Item, i int32) {
 	k.out[i] = true
 	k.gone = append(k.gone, i)
@@ -45,7 +45,7 @@ func (k *Knapsack) discard(items []Item, i int32) {
 	}
 }
 
-// refill takes back what fits.
+// refill takes back discarded items that fit.
 func (k *Knapsack) refill(items []Item) {
 	for l := range k.room {
 		k.room[l] -= k.demand[l]
@@ -61,12 +61,12 @@ func (k *Knapsack) refill(items []Item) {
 	}
 }
 
-// whole is the weight of an item that needs all copies of one critical license. Parts
-// are rounded down to 2^-32.
+// whole is the weight of an item that needs all copies of one critical license. Fractions are
+// rounded down to 2^-32.
 const whole = 1 << 32
 
-// weight returns the sum of an item's parts of critical licenses, at least 1 if it asks
-// for any.
+// weight returns the sum of an item's fractions of critical licenses, at least 1 if it requests
+// any.
 func (k *Knapsack) weight(needs []Need) uint64 {
 	var sum uint64
 	for _, n := range needs {
@@ -77,16 +77,15 @@ func (k *Knapsack) weight(needs []Need) uint64 {
 	return sum
 }
 
-// ranked is an item with its weight as it was when it was last looked at. As weights
-// only fall, its unit cost is at least value over weight.
+// ranked is an item with its weight when last computed. Weights only fall, so its unit cost is
+// at least value over weight.
 type ranked struct {
 	value  uint64
 	weight uint64
 	item   int32
 }
 
-// before says who is to be discarded first: the one of the lower unit cost; of equals
-// the one that was submitted later.
+// before reports whether a is discarded before b: by lower unit cost, then by later submission.
 func (a *ranked) before(b *ranked) bool {
 	high, low := bits.Mul64(a.value, b.weight)
 	otherHigh, otherLow := bits.Mul64(b.value, a.weight)
@@ -99,8 +98,8 @@ func (a *ranked) before(b *ranked) bool {
 	return a.item > b.item
 }
 
-// rank makes a heap of all items that ask for anything critical, first to be discarded
-// on top.
+// rank builds a heap of all items that request critical licenses, with the first to discard on
+// top.
 func (k *Knapsack) rank(items []Item) {
 	k.heap = k.heap[:0]
 	for i := range items {

@@ -1,30 +1,30 @@
 package license
 
-// Item is a job as the knapsack sees it.
+// Item is a job in the knapsack problem.
 type Item struct {
-	// Value is what it is worth to have it run: the mean of its positive entries in
-	// the Job-Machine matrix. Not negative.
+	// Value is the mean of the job's positive entries in the Job-Machine matrix. It is not
+	// negative.
 	Value int64
 	Needs []Need
-	// Kept says that it runs and cannot be preempted: it has its licenses whatever the
-	// others get, even if there are fewer copies than such jobs hold.
+	// Kept says that the job runs and cannot be preempted. It keeps its licenses, even if such
+	// jobs hold more copies than exist.
 	Kept bool
 }
 
-// A Knapsack chooses, problem after problem in the memory of those before. Its zero
-// value is ready. It is not safe for concurrent use.
+// A Knapsack solves one problem after the other and reuses its memory. Its zero value is ready.
+// It is not safe for concurrent use.
 type Knapsack struct {
-	room   []int64 // copies that those who are not kept may have
-	demand []int64 // of those who are not kept and not discarded
-	out    []bool  // items that are discarded
-	never  []bool  // and those that fit not even alone
-	over   int     // licenses that are critical
+	room   []int64 // copies available to items that are not kept
+	demand []int64 // of items that are neither kept nor discarded
+	out    []bool  // discarded items
+	never  []bool  // items that do not fit even alone
+	over   int     // number of critical licenses
 	heap   []ranked
-	gone   []int32 // discarded items, first to last
+	gone   []int32 // discarded items, in order of discarding
 }
 
-// load takes over a problem: what is kept has its copies, and what fits not even alone
-// is discarded.
+// load reads a problem. It gives kept items their copies and discards items that do not fit
+// even alone.
 func (k *Knapsack) load(items []Item, copies []int64) {
 	k.room = append(k.room[:0], copies...)
 	k.demand = fill(k.demand, len(copies), 0)
@@ -58,11 +58,11 @@ func (k *Knapsack) load(items []Item, copies []int64) {
 	}
 }
 
-// critical says whether those who are left ask for more than they may have. Where
-// nobody asks, it does not matter that those who are kept hold more than there is.
+// critical reports whether the remaining items request more copies than they can have. A
+// license without demand is not critical, even if kept items hold more copies than exist.
 func (k *Knapsack) critical(l int32) bool { return k.demand[l] > max(0, k.room[l]) }
 
-// fits says whether there is room for all needs.
+// fits reports whether all needs fit into the remaining copies.
 func (k *Knapsack) fits(needs []Need) bool {
 	for _, n := range needs {
 		if int64(n.Copies) > k.room[n.License] {
@@ -72,7 +72,7 @@ func (k *Knapsack) fits(needs []Need) bool {
 	return true
 }
 
-// fill returns a slice of n elements that are all x, in the memory of s if it is enough.
+// fill returns a slice of n elements equal to x. It reuses the memory of s if possible.
 func fill[T any](s []T, n int, x T) []T {
 	if cap(s) < n {
 		s = make([]T, n)

@@ -2,14 +2,14 @@ package license
 
 import "slices"
 
-// Cluster is a set of critical licenses and the jobs that ask for any of them. No job
-// of another cluster does.
+// Cluster is a set of critical licenses and the jobs that request any of them. Jobs of other
+// clusters request none of them.
 type Cluster struct {
-	Licenses []int32 // rising
-	Jobs     []int64 // by their order of submission, rising
+	Licenses []int32 // ascending
+	Jobs     []int64 // orders of submission, ascending
 }
 
-// List returns all clusters, by their first license.
+// List returns all clusters, ordered by their first license.
 func (c *Clusters) List() []Cluster {
 	var list []Cluster
 	position := make([]int32, len(c.in))

@@ -1,13 +1,13 @@
 package matching
 
-// admit brings a machine that nobody is on into the market, by the longest path to it:
-// from a job that is nowhere, or, with free, from a machine that then has nobody in its
-// place because the path is worth more.
+// admit adds a free machine to the market by the longest path to it. The path starts at an
+// unmatched job or, if free is set, at a machine that becomes free because the path is worth
+// more.
 //
-//	a job that is nowhere ─▶ machine ─▶ the job on it ─▶ ... ─▶ the machine
-//	        (free) a machine ─▶ the job on it ─▶ ... ─▶ the machine
+//	an unmatched job ─▶ machine ─▶ its job ─▶ ... ─▶ the machine
+//	   (free) a machine ─▶ its job ─▶ ... ─▶ the machine
 //
-// Its price begins so high that nobody wants it, and falls until somebody does.
+// The machine's price starts so high that no job wants it, and falls until a job does.
 func (s *Solver) admit(machine int32, free bool) {
 	price := s.wanted(machine)
 	s.price[machine] = price
@@ -24,7 +24,7 @@ func (s *Solver) admit(machine int32, free bool) {
 		s.price[machine] = 0
 		return
 	}
-	// One machine more: all who have one pay less for it, by how near they are.
+	// One more machine lowers the price that each matched job pays, by its distance.
 	ends := s.dist[machine]
 	for m, row := range s.on {
 		if row != Free {
@@ -41,7 +41,7 @@ func (s *Solver) admit(machine int32, free bool) {
 	}
 }
 
-// wanted returns the lowest price at which nobody prefers a machine to what they have.
+// wanted returns the lowest price at which no job prefers the machine to its own.
 func (s *Solver) wanted(machine int32) int64 {
 	price := s.label[machine]
 	for m, row := range s.on {
@@ -56,7 +56,7 @@ func (s *Solver) wanted(machine int32) int64 {
 	return price
 }
 
-// admitTree begins a tree with all jobs that are nowhere.
+// admitTree starts a tree with all unmatched jobs.
 func (s *Solver) admitTree(machine int32, free bool) {
 	s.open, s.done = s.open[:0], s.done[:0]
 	for m, row := range s.on {

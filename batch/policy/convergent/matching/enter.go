@@ -1,11 +1,11 @@
 package matching
 
-// enter lets a job that is nowhere compete. It looks for the longest path from it: to a
-// machine that nobody is on, or to a job that is worth less than it and has to go, or it
-// stays out itself.
+// enter lets an unmatched job compete. It finds the longest path from the job: to a free
+// machine, or to a job of lower worth, which becomes unmatched. If there is no such path, the
+// job stays unmatched.
 //
-//	job ─▶ machine ─▶ the job on it ─▶ machine ─▶ ... ─▶ a free machine (odd)
-//	                                             ... ─▶ the job on it goes (even)
+//	job ─▶ machine ─▶ its job ─▶ machine ─▶ ... ─▶ a free machine (odd)
+//	                                        ... ─▶ its job becomes unmatched (even)
 func (s *Solver) enter(row int32) {
 	best := s.bid(row).best
 	if best <= 0 {
@@ -30,8 +30,8 @@ func (s *Solver) enter(row int32) {
 		}
 		next = s.grow(next)
 	}
-	// What is nearer than the end becomes dearer by the difference, so that all whom
-	// the path passes by are content again.
+	// Raise the price of each machine that is nearer than the end by the difference. Each job
+	// on the path then prefers its new machine.
 	for _, m := range s.done {
 		if by := ends - s.dist[m]; by > 0 {
 			s.price[m] += by
@@ -47,9 +47,9 @@ func (s *Solver) enter(row int32) {
 	s.put(row, s.shift(end))
 }
 
-// level raises all prices by the gain of the job that gains least, if nobody can have a
-// machine but from somebody else, and returns it. Paths then are short: without it, each
-// would go by all machines that are nearer than that job's.
+// level raises all prices by the smallest gain of a matched job if no machine is free, and
+// returns that gain. It shortens paths: without it, each path would visit all machines that are
+// nearer than the job with the smallest gain.
 func (s *Solver) level() int64 {
 	least := never
 	for m, row := range s.on {
@@ -72,7 +72,7 @@ func (s *Solver) level() int64 {
 	return least
 }
 
-// enterTree begins a tree with one job.
+// enterTree starts a tree with one job.
 func (s *Solver) enterTree(row int32, best int64) {
 	r := &s.rows[row]
 	s.open, s.done = s.open[:0], s.done[:0]
@@ -88,14 +88,13 @@ func (s *Solver) enterTree(row int32, best int64) {
 	}
 }
 
-// offer is what a job would have beyond the price on the machine that is best for it,
-// and on the second best; less than 0 where there is none.
+// offer is a job's gain on its best and on its second-best machine, negative if there is none.
 type offer struct {
 	best, second int64
 	machine      int32
 }
 
-// bid looks at the machines as a job sees them; equal ones by index.
+// bid returns a job's best machines; of equal ones the lower index comes first.
 func (s *Solver) bid(row int32) offer {
 	r := &s.rows[row]
 	o := offer{best: -never, second: -never, machine: Free}

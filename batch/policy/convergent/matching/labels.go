@@ -1,16 +1,16 @@
 package matching
 
-// labels hold the best job for each machine among those that are nowhere.
+// labels hold the best unmatched job for each machine.
 type labels struct {
-	label []int64 // its worth there, the bonus included; 0: there is none
+	label []int64 // its worth there, including the bonus; 0: none
 	who   []int32 // its row, or Free
 }
 
-// stride is after how many rows it is worth asking whether the next can matter.
+// stride is the number of rows between checks whether a later row can still raise a label.
 const stride = 8
 
-// search finds the labels of all machines. Rows come by falling top, so it ends where
-// no label can rise.
+// search finds the labels of all machines. Rows come by falling top, so it ends when no label
+// can rise.
 func (s *Solver) search() {
 	s.label = fill(s.label, len(s.on), 0)
 	s.who = fill(s.who, len(s.on), Free)
@@ -32,7 +32,7 @@ func (s *Solver) search() {
 	}
 }
 
-// labelled says whether all labels are at least so large.
+// labelled reports whether all labels are at least least.
 func (s *Solver) labelled(least int64) bool {
 	for _, l := range s.label {
 		if l < least {
@@ -42,7 +42,7 @@ func (s *Solver) labelled(least int64) bool {
 	return true
 }
 
-// taken finds other labels where a row was the best, which now is somewhere.
+// taken finds new labels for the machines whose best job was a row that is now matched.
 func (s *Solver) taken(taken int32) {
 	for m, row := range s.who {
 		if row == taken {

@@ -1,7 +1,7 @@
 package matching
 
-// MFS is Maximum Flow Search: it fills plan with the matching that has the most
-// associations and, among those, the largest sum of entries. It begins from nothing.
+// MFS is Maximum Flow Search: it fills plan with the matching that has the most associations
+// and, among those, the largest sum of entries. It starts from scratch.
 func (s *Solver) MFS(rows []Row, plan []int32) {
 	s.price = fill(s.price, len(plan), 0)
 	s.begin(rows, len(plan))
@@ -14,26 +14,26 @@ func (s *Solver) MFS(rows []Row, plan []int32) {
 	copy(plan, s.on)
 }
 
-// room makes the tree large enough.
+// room sizes the tree.
 func (s *Solver) room(machines int) {
 	s.dist = fill(s.dist, machines, 0)
 	s.from = fill(s.from, machines, Free)
 }
 
-// rounds is how many times as many bids as machines an auction may take: wars of small
-// steps are better settled by paths.
+// rounds limits the bids of an auction, as a multiple of the machines. Paths settle bidding
+// wars of small steps faster.
 const rounds = 4
 
-// auction lets jobs outbid each other, by falling top. Who bids takes the machine that
-// is best for it and raises the price until the second best is as good, so that all
-// who have a machine have their best one. Jobs that would raise nothing, and all who
-// are outbid late, are left for paths.
+// auction lets jobs outbid each other, by falling top. A bidder takes its best machine and
+// raises the price until its second-best machine is as good, so that each matched job has its
+// best machine. Jobs that would not raise a price, and jobs that are outbid late, are left for
+// paths.
 func (s *Solver) auction() {
 	s.later = s.later[:0]
 	bids := rounds * len(s.on)
 	for k, row := range s.order {
 		if k%16 == 0 && s.top[row]+s.bonus <= s.cheapest() {
-			return // neither this one nor who follows can pay
+			return // neither this job nor a later one can pay
 		}
 		for bidder := row; bidder != Free; {
 			o := s.bid(bidder)

@@ -2,9 +2,9 @@ package matching
 
 import "container/heap"
 
-// MIS is Maximum Iterative Search: it fills plan by taking the largest entry whose job
-// and machine are both free, again and again; of equal ones that of the earlier row, then
-// of the machine that comes first. There may be a plan with more associations.
+// MIS is Maximum Iterative Search: it fills plan by taking the largest entry with a free job
+// and a free machine, again and again; of equal entries that of the earlier row, then of the
+// earlier machine. A plan with more associations may exist.
 func (s *Solver) MIS(rows []Row, plan []int32) {
 	s.price = fill(s.price, len(plan), 0)
 	s.begin(rows, len(plan))
@@ -13,11 +13,11 @@ func (s *Solver) MIS(rows []Row, plan []int32) {
 	*h = (*h)[:0]
 	left := len(plan)
 	for _, row := range s.order {
-		*h = append(*h, candidate{s.top[row], row}) // by falling top: a heap already
+		*h = append(*h, candidate{s.top[row], row}) // by falling top: already a heap
 	}
 	for len(*h) > 0 && left > 0 {
 		c := (*h)[0]
-		o := s.bid(c.row) // a machine that is taken has a price beyond all entries
+		o := s.bid(c.row) // the price of a taken machine exceeds all entries
 		switch entry := o.best - s.bonus; {
 		case o.best <= 0:
 			h.drop()
@@ -35,7 +35,7 @@ func (s *Solver) MIS(rows []Row, plan []int32) {
 	clear(s.price)
 }
 
-// candidate is a row, and the most that it may still get.
+// candidate is a row and an upper bound of its best free entry.
 type candidate struct {
 	entry int64
 	row   int32
@@ -49,13 +49,13 @@ func (h candidates) Less(i, j int) bool {
 }
 func (h candidates) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
-// Push and Pop are never called: the heap is made whole and only loses its top.
+// Push and Pop are never called: the heap is built at once and only shrinks.
 func (h *candidates) Push(any) {}
 
-// Pop is as Push.
+// Pop is never called.
 func (h *candidates) Pop() any { return nil }
 
-// drop takes the top away, without boxing it as heap.Pop would.
+// drop removes the top without the boxing of heap.Pop.
 func (h *candidates) drop() {
 	last := len(*h) - 1
 	(*h)[0] = (*h)[last]

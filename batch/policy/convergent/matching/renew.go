@@ -1,13 +1,12 @@
 package matching
 
-// Renew finds what MFS would, from the plan of the last call and its prices: the most
-// associations, and among those the largest sum. plan holds what of the last plan is
-// still there, with the rows as they are numbered now, and then the new one. What does
-// not hold any more costs time, not quality.
+// Renew finds the same matching as MFS, starting from the plan and prices of the last call: the
+// most associations, and among those the largest sum. plan holds the last plan, renumbered to
+// the current rows, and receives the new one. Outdated parts cost time, not quality.
 //
-// Jobs that would be better off elsewhere at the prices, and their machines, leave the
-// market; then jobs that are nowhere enter, as far as they can pay; then machines are
-// admitted one by one.
+// Jobs that gain more elsewhere at the current prices leave their machines, and both leave the
+// market. Then unmatched jobs enter as far as they can pay. Then the free machines are admitted
+// one by one.
 func (s *Solver) Renew(rows []Row, plan []int32) {
 	s.resume(rows, plan)
 	defer s.end()
@@ -23,12 +22,11 @@ func (s *Solver) Renew(rows []Row, plan []int32) {
 	copy(plan, s.on)
 }
 
-// IMFS is Incremental Maximum Flow Search as the paper has it: associations of the last
-// plan stay unless a longest path changes them. First come paths that are odd, one for
-// each machine that nobody is on, which make the plan longer; then even ones, in which a
-// job that is nowhere takes the place of another and the sum rises; such jobs come by
-// falling largest entry. Prices are those of the last plan, so that paths are the longest
-// only as far as they still hold.
+// IMFS is the paper's Incremental Maximum Flow Search: associations of the last plan stay
+// unless a longest path changes them. Odd paths come first, one for each free machine, and
+// lengthen the plan. Even paths follow, in which an unmatched job replaces a matched one and
+// the sum rises; these jobs come by falling largest entry. Prices are those of the last plan,
+// so that paths are the longest only as far as the prices are still right.
 func (s *Solver) IMFS(rows []Row, plan []int32) {
 	s.resume(rows, plan)
 	defer s.end()
@@ -38,7 +36,7 @@ func (s *Solver) IMFS(rows []Row, plan []int32) {
 	copy(plan, s.on)
 }
 
-// resume takes over what of a plan still is possible.
+// resume adopts the associations of a plan that are still possible.
 func (s *Solver) resume(rows []Row, plan []int32) {
 	if len(s.price) != len(plan) {
 		s.price = fill(s.price, len(plan), 0)
@@ -52,7 +50,7 @@ func (s *Solver) resume(rows []Row, plan []int32) {
 	}
 }
 
-// discontent takes all jobs off their machines that would like another one better.
+// discontent unmatches all jobs that prefer another machine.
 func (s *Solver) discontent() {
 	s.later = s.later[:0]
 	for m, row := range s.on {
@@ -66,7 +64,7 @@ func (s *Solver) discontent() {
 	}
 }
 
-// enterAll lets the jobs that are nowhere enter, by falling top.
+// enterAll lets the unmatched jobs enter, by falling top.
 func (s *Solver) enterAll() {
 	s.later = s.later[:0]
 	for _, row := range s.order {
@@ -82,7 +80,7 @@ func (s *Solver) enterAll() {
 	}
 }
 
-// admitAll admits the machines that nobody is on, by index.
+// admitAll admits the free machines, by index.
 func (s *Solver) admitAll(free bool) {
 	s.later = s.later[:0]
 	for m, row := range s.on {
@@ -91,7 +89,7 @@ func (s *Solver) admitAll(free bool) {
 		}
 	}
 	for _, m := range s.later {
-		if s.on[m] == Free { // else somebody has moved there
+		if s.on[m] == Free { // a job may have moved there
 			s.admit(m, free)
 		}
 	}

@@ -6,48 +6,48 @@ import (
 	"slices"
 )
 
-// A Solver matches jobs and machines, pass after pass in the memory of those before.
-// Its zero value is ready. It is not safe for concurrent use.
+// A Solver matches jobs and machines in one pass after the other and reuses its memory. Its
+// zero value is ready. It is not safe for concurrent use.
 //
-// A plan has the row on each machine, or Free; its length is the number of machines.
+// A plan holds the row on each machine, or Free; its length is the number of machines.
 type Solver struct {
 	rows  []Row
-	bonus int64 // what an association is worth beside its entry
+	bonus int64 // worth of an association beside its entry
 
 	on    []int32 // the plan of this call
-	price []int64 // of each machine; kept from call to call
-	gain  []int64 // what the job on a machine has beyond the price
+	price []int64 // of each machine; kept between calls
+	gain  []int64 // of the job on each machine: its entry beyond the price
 	at    []int32 // the machine of each row, or Free
 
 	top   []int64 // the largest entry of each row, 0 for none
-	order []int32 // rows that have any, by falling top, then by row
+	order []int32 // rows with an entry, by falling top, then by row
 
 	tree
 	labels
-	later   []int32 // rows or machines to be looked at after others
+	later   []int32 // rows or machines that are handled after others
 	clamped []Row
 	heap    []candidate
 }
 
 const (
-	// closed is the price of a machine that is not yet in the market.
+	// closed is the price of a machine that is not in the market yet.
 	closed int64 = 1 << 60
-	// never is further than any path.
+	// never is longer than any path.
 	never int64 = 1 << 62
-	// leastBonus is large enough for most farms, so that prices hold from call to call.
+	// leastBonus is large enough for most farms, so that prices stay comparable between calls.
 	leastBonus int64 = 1 << 50
 )
 
-// Forget drops the prices of the last call: rows or machines are others than those they
-// were for. What comes of a call then does not depend on calls before.
+// Forget drops the prices of the last call. Call it when rows or machines are renumbered; the
+// next result then does not depend on earlier calls.
 func (s *Solver) Forget() { s.price = s.price[:0] }
 
-// Fork returns a solver that goes on as this one would.
+// Fork returns a copy that gives the same results from here on.
 func (s *Solver) Fork() *Solver {
 	return &Solver{bonus: s.bonus, price: slices.Clone(s.price)}
 }
 
-// begin makes everything ready but the prices.
+// begin prepares everything except the prices.
 func (s *Solver) begin(rows []Row, machines int) {
 	s.rows = rows
 	s.on = fill(s.on, machines, Free)
@@ -56,11 +56,11 @@ func (s *Solver) begin(rows []Row, machines int) {
 	s.rank(machines)
 }
 
-// end lets go of the caller's rows.
+// end releases the caller's rows.
 func (s *Solver) end() { s.rows = nil }
 
-// rank finds the largest entry of each row and the order by them, and how much an
-// association is worth, so that more of them are worth more than better ones.
+// rank computes the largest entry of each row, the order by it, and the bonus, which makes more
+// associations worth more than better ones.
 func (s *Solver) rank(machines int) {
 	s.top = fill(s.top, len(s.rows), 0)
 	s.order = s.order[:0]
@@ -94,13 +94,13 @@ func (s *Solver) rank(machines int) {
 	s.bonus = max(leastBonus, 1<<bits.Len64(uint64(most)*uint64(machines+1)))
 }
 
-// clamp copies rows with entries beyond the limit.
+// clamp copies rows with entries above the limit.
 func (s *Solver) clamp(limit int64) {
 	s.clamped = append(s.clamped[:0], s.rows...)
 	s.rows = s.clamped
 	for _, i := range s.order {
 		if s.top[i] < limit {
-			break // they come by falling top
+			break // rows come by falling top
 		}
 		r := &s.rows[i]
 		cells := make([]int64, len(r.Cells))
@@ -111,7 +111,7 @@ func (s *Solver) clamp(limit int64) {
 	}
 }
 
-// fill returns a slice of n elements that are all x, in the memory of s if it is enough.
+// fill returns a slice of n elements equal to x. It reuses the memory of s if possible.
 func fill[T any](s []T, n int, x T) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	for i := range s {
@@ -120,15 +120,14 @@ func fill[T any](s []T, n int, x T) []T {
 	return s
 }
 
-// put has a job on a machine, at the machine's price.
+// put puts a job on a machine, at the machine's price.
 func (s *Solver) put(row, machine int32) {
 	s.on[machine] = row
 	s.at[row] = machine
 	s.settle(machine)
 }
 
-// settle makes the price of a machine such that the job on it wants to stay rather than
-// be nowhere.
+// settle sets the gain of a machine's job. It lowers the price if the gain would be negative.
 func (s *Solver) settle(machine int32) {
 	r := &s.rows[s.on[machine]]
 	s.gain[machine] = s.bonus + r.Base + r.Cells[machine] - s.price[machine]

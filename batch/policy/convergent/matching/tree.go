@@ -1,17 +1,17 @@
 package matching
 
-// tree is a tree of alternating paths over machines: who goes to a machine comes from
-// the machine before it, in the tree, or from outside.
+// tree is a tree of alternating paths over machines. The job that moves to a machine comes from
+// the previous machine in the tree, or is unmatched.
 type tree struct {
-	dist []int64 // how much less than the best start the path so far is worth
-	from []int32 // the machine before, or Free
+	dist []int64 // the worth of the best start minus that of the path so far
+	from []int32 // the previous machine, or Free
 	open []int32 // machines whose distance is not final
-	done []int32 // machines whose distance is, in this order
+	done []int32 // machines whose distance is final, in this order
 }
 
-// grow makes the distance of the machine at a position of open final, and shortens
-// those of the others by paths on which the job that is there goes to them. It returns
-// the position of the next one.
+// grow makes the distance of the machine at a position of open final, and shortens the
+// distances of others by paths on which its job moves to them. It returns the position of the
+// next machine.
 func (s *Solver) grow(at int) int {
 	m := s.open[at]
 	last := len(s.open) - 1
@@ -27,8 +27,8 @@ func (s *Solver) grow(at int) int {
 	for k, to := range s.open {
 		d := dist[to]
 		if c := cells[to]; c > 0 {
-			// No step makes a path better: only outdated prices say so, and what they
-			// say must not add up.
+			// No step improves a path. Outdated prices can claim otherwise, and such claims
+			// must not accumulate.
 			if by := max(so, base+price[to]-c); by < d {
 				d = by
 				dist[to], s.from[to] = by, m
@@ -41,7 +41,7 @@ func (s *Solver) grow(at int) int {
 	return next
 }
 
-// nearest returns the position of the machine that comes first, or -1.
+// nearest returns the position of the nearest machine, or -1.
 func (s *Solver) nearest() int {
 	next, nearest := -1, never
 	for k, to := range s.open {
@@ -52,8 +52,8 @@ func (s *Solver) nearest() int {
 	return next
 }
 
-// shift moves the jobs along the path that ends at a machine, each one machine further,
-// and returns the machine where the path begins, which now has nobody.
+// shift moves each job on the path to the next machine, up to end, and returns the first
+// machine of the path, which is then free.
 func (s *Solver) shift(end int32) int32 {
 	for s.from[end] != Free {
 		before := s.from[end]
