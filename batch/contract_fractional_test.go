@@ -136,8 +136,10 @@ func (f *fractional) balance(kinds map[batch.Handle]batch.DecisionKind) {
 	}
 }
 
-func (f *fractional) Wake() batch.Time                                                  { return batch.Never }
+func (f *fractional) Wake() batch.Time { return batch.Never }
+
 func (f *fractional) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return nil }
+
 func (f *fractional) Fork() batch.Policy {
 	c := newFractional(f.platform)
 	c.toy = f.fork()

@@ -100,6 +100,7 @@ func (r *reckless) Decide(now batch.Time, out *batch.Decisions) {
 		r.pass = nil
 	}
 }
+
 func (r *reckless) Wake() batch.Time                                                  { return batch.Never }
 func (r *reckless) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return nil }
 func (r *reckless) Fork() batch.Policy                                                { return &reckless{} }

@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -48,8 +49,8 @@ func TestCheckNamesTheFirstBadField(t *testing.T) {
 		"reason of a placement": {&droverv1.PlaceJobsRequest{Placements: []*droverv1.Placement{{Reason: "\n"}}}, problem.BadValue, "placements[0].reason"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, ok := rpc.Check("", tc.message).(*problem.Problem)
-			if !ok || p.Reason != tc.reason || p.Field != tc.field || p.Accepted == "" || !strings.HasPrefix(p.Message, tc.field+": ") {
+			var p *problem.Problem
+			if !errors.As(rpc.Check("", tc.message), &p) || p.Reason != tc.reason || p.Field != tc.field || p.Accepted == "" || !strings.HasPrefix(p.Message, tc.field+": ") {
 				t.Errorf("%+v", p)
 			}
 		})
@@ -76,7 +77,8 @@ func TestCheckAcceptsTheLimitsThemselves(t *testing.T) {
 }
 
 func TestCheckPrependsThePath(t *testing.T) {
-	if p, ok := rpc.Check("request", &droverv1.Request{}).(*problem.Problem); !ok || p.Field != "request.service" {
+	var p *problem.Problem
+	if !errors.As(rpc.Check("request", &droverv1.Request{}), &p) || p.Field != "request.service" {
 		t.Errorf("%+v", p)
 	}
 }

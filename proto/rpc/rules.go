@@ -35,7 +35,7 @@ const (
 var rules = map[string]rule{
 	"SubmitRequest.request":      required("a request"),
 	"EstimateRequest.request":    required("a request"),
-	"EstimateRequest.not_before": duration("0s or more"),
+	"EstimateRequest.not_before": nonNegative(),
 	"MapRequest.request":         required("a request"),
 	"MapRequest.deadline":        positive(),
 
@@ -55,12 +55,12 @@ var rules = map[string]rule{
 	"Request.arguments":      content("0 bytes or more"),
 	"Request.licenses":       count(MaxLicenses),
 	"Request.retries":        between(0, MaxRetries, fmt.Sprintf("0..%d", MaxRetries)),
-	"Shape.walltime":         duration("0s or more"),
+	"Shape.walltime":         nonNegative(),
 	"License.name":           word(),
 
 	"OfferReservationRequest.booking": required("a booking"),
 	"BookReservationRequest.booking":  required("a booking"),
-	"Booking.duration":                duration("0s or more"),
+	"Booking.duration":                nonNegative(),
 	"Booking.from":                    instant(),
 	"Booking.until":                   instant(),
 
@@ -68,23 +68,23 @@ var rules = map[string]rule{
 	"MoveJobRequest.agent":     word(),
 	"SettleJobRequest.reason":  text(),
 	"HoldJobsRequest.round":    word(),
-	"HoldJobsRequest.lease":    duration("0s or more"),
+	"HoldJobsRequest.lease":    nonNegative(),
 	"PlaceJobsRequest.round":   word(),
 	"PlaceJobsRequest.agent":   word(),
 	"Placement.reason":         text(),
 	"DraftRequest.round":       word(),
-	"DraftEdit.not_before":     duration("0s or more"),
-	"DraftQuestion.not_before": duration("0s or more"),
+	"DraftEdit.not_before":     nonNegative(),
+	"DraftQuestion.not_before": nonNegative(),
 	"DraftRequest.lease":       lease(),
 
 	"ReserveRequest.request":            required("a request"),
 	"ReserveRequest.epoch":              atLeast(1, "1 or more"),
 	"ReserveRequest.moves":              count(MaxMoves),
-	"ReserveRequest.age":                duration("0s or more"),
+	"ReserveRequest.age":                nonNegative(),
 	"ReserveRequest.sent_at":            instant(),
-	"ReserveRequest.present_completion": duration("0s or more"),
+	"ReserveRequest.present_completion": nonNegative(),
 	"ReserveRequest.retried":            between(0, MaxRetries, fmt.Sprintf("0..%d", MaxRetries)),
-	"ReserveResponse.completion":        duration("0s or more"),
+	"ReserveResponse.completion":        nonNegative(),
 	// The texts of a history have been through other sites. Control characters in them
 	// are replaced, not refused.
 	"Move.from":        length(MaxWord),
@@ -231,9 +231,9 @@ func content(accepted string) rule {
 	}}
 }
 
-// duration accepts 0s or more, positive above 0s.
-func duration(accepted string) rule {
-	return lasting(accepted, func(seconds, nanos int64) bool { return seconds >= 0 && nanos >= 0 })
+// nonNegative accepts durations of 0s or more, positive those above 0s.
+func nonNegative() rule {
+	return lasting("0s or more", func(seconds, nanos int64) bool { return seconds >= 0 && nanos >= 0 })
 }
 
 func positive() rule {

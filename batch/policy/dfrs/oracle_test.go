@@ -372,6 +372,7 @@ const soon = 20
 
 func (c *chart) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
 func (c *chart) Ended(_ batch.Time, job *batch.Job, _ bool)             { delete(c.now, job.Handle) }
+
 func (c *chart) Decided(_ batch.Time, job *batch.Job, d *batch.Decision) {
 	if d.Kind == batch.Pause {
 		delete(c.now, job.Handle)
