@@ -9,34 +9,36 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// Limits of what an argument's value may be.
+// Limits of argument values.
 const (
-	// MaxText is the longest string argument unless its max_length says less,
-	// bytes. It keeps an argument vector far below any system's limit.
+	// MaxText is the longest string argument in bytes, unless its max_length is
+	// smaller. It keeps an argument vector far below any system's limit.
 	MaxText = 4096
-	// MaxFileName is the longest name of a file argument, bytes.
+	// MaxFileName is the longest name of a file argument, in bytes.
 	MaxFileName = 255
 )
 
-// Argument describes one argument of a service. It is not changed after Load.
+// Argument describes one argument of a service. It does not change after Load.
 type Argument struct {
 	Name      string
 	Doc       string // one line
 	Type      Type
-	Required  bool     // a request has to give it
-	Default   Value    // when left out; zero when Required and of files
+	Required  bool     // every request must give it
+	Default   Value    // if the request gives none; zero for required arguments and files
 	Min, Max  Value    // of ints and floats; zero for no bound
 	Choices   []string // of strings; nil for any
-	MaxLength int      // of strings, bytes
+	MaxLength int      // of strings, in bytes
 	Element   Element  // of vectors and matrices
-	Dims      []string // of vectors and matrices: expressions, one for each dimension; nil for any
+	Dims      []string // of vectors and matrices: an expression for each dimension; nil for any
 
-	dims []*expression // of Dims
+	dims []*expression // compiled Dims
 }
 
-// Reasons of an ArgumentError: stable words that a caller may branch on.
+// Reasons of an ArgumentError: stable words that callers can branch on.
 const (
 	ReasonUnknownArgument = "unknown-argument"
 	ReasonMissingArgument = "missing-argument"
@@ -45,13 +47,13 @@ const (
 	ReasonWrongDimensions = "wrong-dimensions"
 )
 
-// ArgumentError says that one argument of a request was refused.
+// ArgumentError reports that one argument of a request was refused.
 type ArgumentError struct {
 	Service  string
 	Argument string
 	Reason   string // one of the Reason constants
-	Value    string // what was given, for people; empty when nothing was
-	Accepted string // what would have been accepted
+	Value    string // the given value for display; empty if none was given
+	Accepted string // the accepted values
 }
 
 // Error names the argument, the value and the accepted range.
@@ -67,7 +69,7 @@ func (e *ArgumentError) Error() string {
 	}
 }
 
-// Accepted says in words which values the argument takes.
+// Accepted describes the values that the argument takes.
 func (a *Argument) Accepted() string {
 	switch a.Type {
 	case TypeInt, TypeFloat:
@@ -93,7 +95,8 @@ func (a *Argument) Accepted() string {
 	case TypeBool:
 		return "true or false"
 	case TypeFileIn, TypeFileInOut:
-		return fmt.Sprintf("a file with a size of at least 0 and a base name of at most %d bytes without control characters", MaxFileName)
+		return fmt.Sprintf("a file with a size of at least 0 and a base name of at most %d bytes without control characters",
+			MaxFileName)
 	case TypeVector, TypeVectorInOut, TypeMatrix, TypeMatrixInOut:
 		what := fmt.Sprintf("a %v of %v", a.Type.given(), a.Element)
 		if a.Dims != nil {
@@ -101,12 +104,12 @@ func (a *Argument) Accepted() string {
 		}
 		return what
 	default:
-		return "no value: the site says where it is written"
+		return "no value: the site chooses where it is written"
 	}
 }
 
-// bind returns v as the argument's own type, or the reason of its refusal and
-// an empty one when it is accepted.
+// bind converts v to the argument's type. It returns the reason of a refusal, or "" if
+// it accepts the value.
 func (a *Argument) bind(v Value) (Value, string) {
 	if v.kind == TypeText {
 		parsed, err := a.parse(v.text)
@@ -121,7 +124,7 @@ func (a *Argument) bind(v Value) (Value, string) {
 	if a.Type == TypeFloat && v.kind == TypeInt {
 		v = Float(float64(v.num))
 	}
-	if v.kind == 0 || v.kind != a.Type.given() || v.element != a.Element { // a file-out has no values
+	if v.kind == 0 || v.kind != a.Type.given() || v.element != a.Element { // a file-out takes no value
 		return Value{}, ReasonWrongType
 	}
 	if !a.accepts(v) {
@@ -130,7 +133,7 @@ func (a *Argument) bind(v Value) (Value, string) {
 	return v, ""
 }
 
-// parse reads what a person typed.
+// parse converts typed text to the argument's type.
 func (a *Argument) parse(s string) (Value, error) {
 	switch a.Type {
 	case TypeInt:
@@ -152,7 +155,7 @@ func (a *Argument) parse(s string) (Value, error) {
 	return Value{}, strconv.ErrSyntax
 }
 
-// accepts says whether a value of the argument's type is in its range.
+// accepts reports whether a value of the argument's type is in its range.
 func (a *Argument) accepts(v Value) bool {
 	switch a.Type {
 	case TypeInt:
@@ -172,12 +175,173 @@ func (a *Argument) accepts(v Value) bool {
 	return true
 }
 
-// IsBaseName says whether a client's name for a file may be used; "" may.
+// IsBaseName reports whether a client's file name is usable; "" is.
 func IsBaseName(s string) bool { return baseName(s) }
 
-// baseName says whether a client's name for a file is safe to use as the last
-// element of a path, and to show: no separator, nothing that controls a terminal, and
-// neither "." nor "..".
+// baseName reports whether a client's file name is safe as the last element of a path
+// and safe to print: no separator, no control character, and neither "." nor "..".
 func baseName(s string) bool {
-	return len(s) <= MaxFileName && s != "." && s != ".." && utf8.ValidString(s) && !strings.ContainsAny(s, "/\\") && !strings.ContainsFunc(s, unicode.IsControl)
+	return len(s) <= MaxFileName && s != "." && s != ".." && utf8.ValidString(s) &&
+		!strings.ContainsAny(s, "/\\") && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// maxArguments bounds the arguments of one service.
+const maxArguments = 100
+
+var argumentTypes = map[string]Type{
+	"int": TypeInt, "float": TypeFloat, "string": TypeString, "bool": TypeBool,
+	"file": TypeFileIn, "file-out": TypeFileOut, "file-inout": TypeFileInOut,
+	"vector": TypeVector, "vector-out": TypeVectorOut, "vector-inout": TypeVectorInOut,
+	"matrix": TypeMatrix, "matrix-out": TypeMatrixOut, "matrix-inout": TypeMatrixInOut,
+}
+
+// typesAccepted lists the argument types for messages.
+const typesAccepted = "int, float, string, bool, file, vector, matrix, and the last three with -out or -inout"
+
+func (d *decoder) arguments(n *yaml.Node, path string) []Argument {
+	var args []Argument
+	seen := make(map[string]bool)
+	d.dims = nil
+	d.list(n, path, func(n *yaml.Node, path string) {
+		a := d.argument(n, path)
+		switch {
+		case seen[a.Name]:
+			d.fail(n, join(path, "name"), "%q is given twice, accepted: a unique name", a.Name)
+		case words[a.Name]:
+			d.fail(n, join(path, "name"), "%q is reserved for expressions or placeholders, accepted: another name", a.Name)
+		}
+		seen[a.Name] = true
+		args = append(args, a)
+	})
+	if len(args) > maxArguments {
+		d.fail(n, path, "got %d, accepted: at most %d", len(args), maxArguments)
+	}
+	for i := range args {
+		d.compileDims(&args[i], args)
+	}
+	return args
+}
+
+func (d *decoder) argument(n *yaml.Node, path string) Argument {
+	a, mark := Argument{Required: true, MaxLength: MaxText}, len(d.problems)
+	only := func(n *yaml.Node, path string, types ...Type) bool {
+		for _, t := range types {
+			if a.Type == t {
+				return true
+			}
+		}
+		if a.Type != 0 {
+			d.fail(n, path, "not for type %v", a.Type)
+		}
+		return false
+	}
+	d.mapping(n, path,
+		field{"name", true, func(n *yaml.Node, path string) {
+			a.Name = d.matching(n, path, argumentName, "a lower-case letter, then up to 62 of a-z, 0-9 and _")
+		}},
+		field{"type", true, func(n *yaml.Node, path string) {
+			if v, ok := d.scalar(n, path, typesAccepted); ok {
+				if a.Type = argumentTypes[v]; a.Type == 0 {
+					d.fail(n, path, "got %q, accepted: %s", v, typesAccepted)
+				}
+			}
+		}},
+		field{"doc", false, func(n *yaml.Node, path string) { a.Doc = d.line(n, path) }},
+		field{"min", false, func(n *yaml.Node, path string) {
+			if only(n, path, TypeInt, TypeFloat) {
+				a.Min = d.value(n, path, &Argument{Type: a.Type})
+			}
+		}},
+		field{"max", false, func(n *yaml.Node, path string) {
+			if only(n, path, TypeInt, TypeFloat) {
+				a.Max = d.value(n, path, &Argument{Type: a.Type})
+				if a.Min.kind != 0 && a.Max.kind != 0 && a.Max.Float() < a.Min.Float() {
+					d.fail(n, path, "got %v, accepted: at least min, %v", a.Max, a.Min)
+				}
+			}
+		}},
+		field{"max_length", false, func(n *yaml.Node, path string) {
+			if only(n, path, TypeString) {
+				a.MaxLength = int(d.integer(n, path, 1, MaxText))
+			}
+		}},
+		field{"choices", false, func(n *yaml.Node, path string) {
+			if only(n, path, TypeString) {
+				d.list(n, path, func(n *yaml.Node, path string) {
+					a.Choices = append(a.Choices, d.value(n, path, &Argument{Type: TypeString, MaxLength: a.MaxLength}).Text())
+				})
+				if len(n.Content) == 0 {
+					d.fail(n, path, "empty, accepted: at least one choice")
+				}
+			}
+		}},
+		field{"default", false, func(n *yaml.Node, path string) {
+			if only(n, path, TypeInt, TypeFloat, TypeString, TypeBool) {
+				a.Default, a.Required = d.value(n, path, &a), false
+			}
+		}},
+		field{"element", false, func(n *yaml.Node, path string) {
+			if only(n, path, arrayTypes...) {
+				a.Element = d.element(n, path)
+			}
+		}},
+		field{"dims", false, func(n *yaml.Node, path string) {
+			if only(n, path, arrayTypes...) {
+				a.Dims = d.dimensions(n, path, &a)
+			}
+		}},
+	)
+	switch {
+	case a.Type.Rank() > 0 && a.Type.given() == 0 && a.Dims == nil && !d.failed(mark):
+		d.fail(n, join(path, "dims"), "missing, accepted: the dimensions of the %v", a.Type)
+	case a.Type.Rank() > 0 && a.Element == 0:
+		a.Element = Float64
+	}
+	if a.Type.Out() && !a.Type.In() {
+		a.Required = false
+	}
+	return a
+}
+
+// value decodes a value that argument a accepts.
+func (d *decoder) value(n *yaml.Node, path string, a *Argument) Value {
+	text, ok := d.scalar(n, path, a.Accepted())
+	if !ok {
+		return Value{}
+	}
+	v, reason := a.bind(Text(text))
+	if reason != "" {
+		d.fail(n, path, "got %q, accepted: %s", text, a.Accepted())
+	}
+	return v
+}
+
+// integer decodes an integer in lo..hi; lo if it is invalid.
+func (d *decoder) integer(n *yaml.Node, path string, lo, hi int64) int64 {
+	accepted := fmt.Sprintf("an integer, %d..%d", lo, hi)
+	text, ok := d.scalar(n, path, accepted)
+	if !ok {
+		return lo
+	}
+	i, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || i < lo || i > hi {
+		d.fail(n, path, "got %q, accepted: %s", text, accepted)
+		return lo
+	}
+	return i
+}
+
+// number decodes a number in lo..hi; lo if it is invalid.
+func (d *decoder) number(n *yaml.Node, path string, lo, hi float64) float64 {
+	accepted := fmt.Sprintf("a number, %v..%v", lo, hi)
+	text, ok := d.scalar(n, path, accepted)
+	if !ok {
+		return lo
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(f >= lo && f <= hi) {
+		d.fail(n, path, "got %q, accepted: %s", text, accepted)
+		return lo
+	}
+	return f
 }

@@ -33,17 +33,18 @@ services:
       fixed: {width: 1, time: 1 + a.rows * a.cols * b.cols + x.length + a.size / 1000 + notes.size}
 `
 
-// block is the value of an array that is not here yet.
+// block returns the value of an array without content.
 func block(e Element, dims ...int64) Value { return Array(File{}, Layout{Element: e, Dims: dims}) }
 
-// factors are arguments that fit.
+// factors returns arguments with matching dimensions.
 func factors() map[string]Value {
 	return map[string]Value{
-		"a": block(Float64, 3, 4), "b": block(Float64, 4, 2), "c": block(Float64, 3, 2), "x": block(Uint8, 7), "notes": FileIn(File{Size: 5}),
+		"a": block(Float64, 3, 4), "b": block(Float64, 4, 2), "c": block(Float64, 3, 2), "x": block(Uint8,
+			7), "notes": FileIn(File{Size: 5}),
 	}
 }
 
-func TestArraysAreBoundWithTheirDimensions(t *testing.T) {
+func TestBindComputesTheLayoutsOfArrays(t *testing.T) {
 	s := service(t, load(t, arrays), "product")
 	for i, want := range []bool{true, true, true, false, false, false, true, true} {
 		if a := s.Arguments[i]; a.Required != want {
@@ -61,7 +62,8 @@ func TestArraysAreBoundWithTheirDimensions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]Layout{
-		"a": {Float64, []int64{3, 4}}, "c": {Float64, []int64{3, 2}}, "halves": {Int32, []int64{1}}, "outer": {Complex128, []int64{7, 2}}, "x": {Uint8, []int64{7}},
+		"a": {Float64, []int64{3, 4}}, "c": {Float64, []int64{3, 2}}, "halves": {Int32, []int64{1}}, "outer": {Complex128,
+			[]int64{7, 2}}, "x": {Uint8, []int64{7}},
 	} {
 		if l, ok := v.Layout(name); !ok || cmp.Diff(want, l) != "" {
 			t.Errorf("%s: %v %v", name, l, ok)
@@ -90,35 +92,50 @@ func TestArraysAreBoundWithTheirDimensions(t *testing.T) {
 	}
 }
 
-func TestArraysThatDoNotFitAreRefused(t *testing.T) {
+func TestBindRefusesArraysThatDoNotMatchTheCatalogue(t *testing.T) {
 	s := service(t, load(t, arrays), "product")
 	for name, tt := range map[string]struct {
 		arg, reason, want string
 		change            Value
 	}{
-		"other rows":                    {"b", ReasonWrongDimensions, `got matrix, 5 x 2 of float64, accepted: 4 x 2, by its dims a.cols x b.cols`, block(Float64, 5, 2)},
-		"other columns":                 {"c", ReasonWrongDimensions, `got matrix, 3 x 3 of float64, accepted: 3 x 2, by its dims a.rows x b.cols`, block(Float64, 3, 3)},
-		"a vector for a matrix":         {"a", ReasonWrongType, `vector "", 3 of float64, in 0 bytes, accepted: a matrix of float64`, block(Float64, 3)},
-		"a matrix for a vector":         {"x", ReasonWrongType, `accepted: a vector of uint8`, block(Uint8, 7, 1)},
-		"another element":               {"a", ReasonWrongType, `3 x 4 of float32, in 0 bytes, accepted: a matrix of float64`, block(Float32, 3, 4)},
-		"no element":                    {"a", ReasonWrongType, `3 x 4 of unspecified`, block(0, 3, 4)},
-		"an unknown element":            {"a", ReasonWrongType, `3 x 4 of unspecified`, block(99, 3, 4)},
-		"a file for a matrix":           {"a", ReasonWrongType, `file "" of 96 bytes`, FileIn(File{Size: 96})},
-		"a matrix for a file":           {"notes", ReasonWrongType, `accepted: a file`, block(Float64, 1, 1)},
-		"text for a matrix":             {"a", ReasonWrongType, `got "1,2", accepted`, Text("1,2")},
-		"no value":                      {"a", ReasonWrongType, `accepted: a matrix of float64`, Value{}},
-		"three dimensions":              {"a", ReasonWrongType, `accepted: a matrix of float64`, block(Float64, 1, 2, 3)},
-		"a negative dimension":          {"x", ReasonWrongDimensions, `-7 of uint8, in 0 bytes, accepted: dimensions of at least 0`, block(Uint8, -7)},
-		"too many elements":             {"x", ReasonWrongDimensions, `accepted: dimensions of at least 0, and at most 2^53 elements`, block(Uint8, 1<<53+1)},
-		"a product that would overflow": {"a", ReasonWrongDimensions, `at most 2^53 elements`, block(Float64, 1<<32, 1<<32)},
-		"another size":                  {"a", ReasonWrongDimensions, `in 95 bytes, accepted: 96 bytes for 3 x 4 of float64`, Array(File{Size: 95}, Layout{Float64, []int64{3, 4}})},
-		"an empty block":                {"a", ReasonWrongDimensions, `in 0 bytes, accepted: 96 bytes`, Array(File{SHA256: "ab"}, Layout{Float64, []int64{3, 4}})},
-		"a negative size":               {"x", ReasonOutOfRange, `in -1 bytes`, Array(File{Size: -1}, Layout{Uint8, []int64{7}})},
-		"a path for a name":             {"x", ReasonOutOfRange, `vector "../x"`, Array(File{Name: "../x"}, Layout{Uint8, []int64{7}})},
-		"a value for one out":           {"halves", ReasonWrongType, `accepted: no value`, block(Int32, 1)},
-		"a dimension in halves":         {"n", ReasonWrongDimensions, `argument halves: got a dimension n / 2 of 1.5, accepted: a whole number, 0 to 2^53`, Int(3)},
-		"a dimension below zero":        {"n", ReasonWrongDimensions, `argument halves: got a dimension n / 2 of -1, accepted: a whole number`, Int(-2)},
-		"an output too large":           {"n", ReasonWrongDimensions, `argument outer: got 7 x 9007199254740992 of complex128, by its dims x.length x max(n, 0), accepted: dimensions`, Int(1 << 53)},
+		"other rows": {"b", ReasonWrongDimensions,
+			`got matrix, 5 x 2 of float64, accepted: 4 x 2, by its dims a.cols x b.cols`, block(Float64, 5, 2)},
+		"other columns": {"c", ReasonWrongDimensions,
+			`got matrix, 3 x 3 of float64, accepted: 3 x 2, by its dims a.rows x b.cols`, block(Float64, 3, 3)},
+		"a vector for a matrix": {"a", ReasonWrongType,
+			`vector "", 3 of float64, in 0 bytes, accepted: a matrix of float64`, block(Float64, 3)},
+		"a matrix for a vector": {"x", ReasonWrongType, `accepted: a vector of uint8`, block(Uint8, 7, 1)},
+		"another element": {"a", ReasonWrongType,
+			`3 x 4 of float32, in 0 bytes, accepted: a matrix of float64`, block(Float32, 3, 4)},
+		"no element":          {"a", ReasonWrongType, `3 x 4 of unspecified`, block(0, 3, 4)},
+		"an unknown element":  {"a", ReasonWrongType, `3 x 4 of unspecified`, block(99, 3, 4)},
+		"a file for a matrix": {"a", ReasonWrongType, `file "" of 96 bytes`, FileIn(File{Size: 96})},
+		"a matrix for a file": {"notes", ReasonWrongType, `accepted: a file`, block(Float64, 1, 1)},
+		"text for a matrix":   {"a", ReasonWrongType, `got "1,2", accepted`, Text("1,2")},
+		"no value":            {"a", ReasonWrongType, `accepted: a matrix of float64`, Value{}},
+		"three dimensions":    {"a", ReasonWrongType, `accepted: a matrix of float64`, block(Float64, 1, 2, 3)},
+		"a negative dimension": {"x", ReasonWrongDimensions,
+			`-7 of uint8, in 0 bytes, accepted: dimensions of at least 0`, block(Uint8, -7)},
+		"too many elements": {"x", ReasonWrongDimensions,
+			`accepted: dimensions of at least 0, and at most 2^53 elements`, block(Uint8, 1<<53+1)},
+		"a product that would overflow": {"a", ReasonWrongDimensions, `at most 2^53 elements`,
+			block(Float64, 1<<32, 1<<32)},
+		"another size": {"a", ReasonWrongDimensions,
+			`in 95 bytes, accepted: 96 bytes for 3 x 4 of float64`, Array(File{Size: 95}, Layout{Float64, []int64{3, 4}})},
+		"an empty block": {"a", ReasonWrongDimensions, `in 0 bytes, accepted: 96 bytes`,
+			Array(File{SHA256: "ab"}, Layout{Float64, []int64{3, 4}})},
+		"a negative size": {"x", ReasonOutOfRange, `in -1 bytes`,
+			Array(File{Size: -1}, Layout{Uint8, []int64{7}})},
+		"a path for a name": {"x", ReasonOutOfRange, `vector "../x"`,
+			Array(File{Name: "../x"}, Layout{Uint8, []int64{7}})},
+		"a value for an output": {"halves", ReasonWrongType, `accepted: no value`, block(Int32, 1)},
+		"a fractional dimension": {"n", ReasonWrongDimensions,
+			`argument halves: got a dimension n / 2 of 1.5, accepted: a whole number, 0 to 2^53`, Int(3)},
+		"a computed dimension below zero": {"n", ReasonWrongDimensions,
+			`argument halves: got a dimension n / 2 of -1, accepted: a whole number`, Int(-2)},
+		"an output too large": {"n", ReasonWrongDimensions,
+			`argument outer: got 7 x 9007199254740992 of complex128, by its dims x.length x max(n, 0), accepted: dimensions`,
+			Int(1 << 53)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := factors()
@@ -132,7 +149,7 @@ func TestArraysThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-func TestEmptyArraysAreArrays(t *testing.T) {
+func TestBindAcceptsEmptyArrays(t *testing.T) {
 	s := service(t, load(t, arrays), "product")
 	given := factors()
 	given["a"], given["c"], given["x"] = block(Float64, 0, 4), block(Float64, 0, 2), block(Uint8, 0)
@@ -145,13 +162,13 @@ func TestEmptyArraysAreArrays(t *testing.T) {
 	}
 }
 
-func TestCataloguesWithWrongArraysAreRefused(t *testing.T) {
+func TestLoadRefusesInvalidArrayArguments(t *testing.T) {
 	for args, want := range map[string]string{
 		`{name: a, type: tensor}`:                                               "got \"tensor\", accepted: int, float, string, bool, file, vector, matrix, and the last three with -out or -inout",
 		`{name: a, type: vector, element: float16}`:                             "element: got \"float16\", accepted: float64, float32, int64, int32, uint8, complex128",
 		`{name: a, type: file, element: float64}`:                               "element: not for type file",
 		`{name: a, type: int, dims: [1]}`:                                       "dims: not for type int",
-		`{name: a, type: vector-out}`:                                           "dims: missing: they say how much of a vector-out is to come out",
+		`{name: a, type: vector-out}`:                                           "dims: missing, accepted: the dimensions of the vector-out",
 		`{name: a, type: matrix-out, dims: [3]}`:                                "dims: got 1, accepted: rows and columns",
 		`{name: a, type: vector, dims: [1, 2]}`:                                 "dims: got 2, accepted: the length",
 		`{name: a, type: vector, dims: 3}`:                                      "dims: got \"3\", accepted: a list",
@@ -169,17 +186,19 @@ func TestCataloguesWithWrongArraysAreRefused(t *testing.T) {
 		}
 	}
 	for placeholder, known := range map[string]string{
-		"{a.rows}": "{a.length}, {a.size}", "{a.}": "{a.length}", "{n.size}": "{n}", "{o.size}": "{o}", "{.length}": "{a}", "{a.length.x}": "{a.length}",
+		"{a.rows}": "{a.length}, {a.size}", "{a.}": "{a.length}", "{n.size}": "{n}", "{o.size}": "{o}", "{.length}": "{a}",
+		"{a.length.x}": "{a.length}",
 	} {
 		text := "version: 1\nservices:\n  - name: s\n    doc: D.\n    args: [{name: a, type: vector}, {name: n, type: int}, {name: o, type: file-out}]\n    command: [s, \"" +
 			placeholder + "\"]\n    model: {fixed: {width: 1, time: 1s}}\n"
-		if _, err := Load(strings.NewReader(text), "c.yaml"); err == nil || !strings.Contains(err.Error(), "placeholder") || !strings.Contains(err.Error(), known) {
+		if _, err := Load(strings.NewReader(text), "c.yaml"); err == nil || !strings.Contains(err.Error(),
+			"placeholder") || !strings.Contains(err.Error(), known) {
 			t.Errorf("%s: got %v", placeholder, err)
 		}
 	}
 }
 
-func TestBytesOfALayoutAreThoseOfItsElements(t *testing.T) {
+func TestLayoutBytesIsElementsTimesElementSize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := Layout{Element: Element(rapid.IntRange(1, 6).Draw(t, "element"))}
 		count := 1.0
@@ -213,7 +232,8 @@ func FuzzArrays(f *testing.F) {
 	f.Fuzz(func(t *testing.T, rows, inner, cols, length, size int64, element, rank uint8, n int64) {
 		given := factors()
 		given["a"] = Array(File{Size: size}, Layout{Element: Element(element), Dims: []int64{rows, inner, cols}[:rank%4]})
-		given["b"], given["c"], given["x"], given["n"] = block(Float64, inner, cols), block(Float64, rows, cols), block(Uint8, length), Int(n)
+		given["b"], given["c"], given["x"], given["n"] = block(Float64, inner, cols), block(Float64, rows,
+			cols), block(Uint8, length), Int(n)
 		v, err := s.Bind(given)
 		if err != nil {
 			var bad *ArgumentError
@@ -225,7 +245,8 @@ func FuzzArrays(f *testing.F) {
 		for _, a := range s.Arguments {
 			if l, ok := v.Layout(a.Name); ok {
 				bytes, fits := l.Bytes()
-				if given, in := v.Get(a.Name); !fits || l.Element != a.Element || len(l.Dims) != a.Type.Rank() || in && given.File().Size != bytes {
+				if given, in := v.Get(a.Name); !fits || l.Element != a.Element || len(l.Dims) != a.Type.Rank() || in &&
+					given.File().Size != bytes {
 					t.Fatalf("%s: %v", a.Name, l)
 				}
 			}

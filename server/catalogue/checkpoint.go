@@ -8,14 +8,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// What counts where the catalogue says nothing: how long writing a checkpoint may take,
-// and how long after its start a program listens.
+// Defaults of a checkpoint: the time to write it, and the time after its start from which
+// a program responds to the request.
 const (
 	DefaultGrace = 30 * batch.Second
 	DefaultAfter = batch.Second
 )
 
-// checkpoint is how a service's jobs make place, with the placeholders of their command.
+// checkpoint is how a service's jobs write a checkpoint before they stop. Its command
+// holds placeholders.
 type checkpoint struct {
 	signal  string
 	command []template
@@ -23,11 +24,11 @@ type checkpoint struct {
 	after   batch.Duration
 }
 
-// checkpointSignals are those that a program can take for one thing and survive.
+// checkpointSignals are the signals that a program can handle and survive.
 const checkpointSignals = "HUP, INT, USR1, USR2, TERM"
 
-// Checkpoint returns how a job makes place, so that it can go on later; nil for one that
-// is stopped where it is.
+// Checkpoint returns how a job writes a checkpoint from which it can resume; nil if the
+// job is suspended in place.
 func (s *Service) Checkpoint(v Values, l Launch) *batch.Checkpoint {
 	if s.checkpoint == nil {
 		return nil
@@ -39,8 +40,8 @@ func (s *Service) Checkpoint(v Values, l Launch) *batch.Checkpoint {
 	return c
 }
 
-// Checkpoints says whether jobs of the service write down how far they have come and
-// are started again.
+// Checkpoints reports whether jobs of the service write checkpoints and restart from
+// them.
 func (s *Service) Checkpoints() bool { return s.checkpoint != nil }
 
 func (d *decoder) checkpoint(n *yaml.Node, path string, args []Argument) *checkpoint {

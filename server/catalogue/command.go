@@ -10,25 +10,25 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Launch is what a command line needs to know beyond the arguments.
+// Launch holds what a command line depends on besides the arguments.
 type Launch struct {
-	Shape batch.Shape // what the job got
-	// Paths holds where each file and the block of each array lies, by the argument's
-	// name. A name that is missing leaves its placeholder's text empty.
+	Shape batch.Shape // the chosen shape of the job
+	// Paths holds the path of each file and of each array's block, by argument name. The
+	// placeholder of a missing name becomes the empty string.
 	Paths map[string]string
-	// Script is where the script of the service lies, if it has one.
+	// Script is the path of the service's script, if it has one.
 	Script string
 }
 
-// template is one element of an argument vector, or the value of a variable:
-// text with placeholders.
+// template is text with placeholders: an element of an argument vector, or the value of
+// an environment variable.
 type template []piece
 
 // piece is literal text or, where arg is not textPiece, a placeholder.
 type piece struct {
 	text   string
 	arg    int    // index in Service.Arguments, or one of the constants below
-	member member // of the argument; noMember for itself
+	member member // of the argument; noMember for the argument itself
 }
 
 const (
@@ -42,9 +42,9 @@ type envTemplate struct {
 	value template
 }
 
-// Args returns the argument vector of a job. Each element of the catalogue's
-// command gives exactly one element, whatever its placeholders stand for. Those of
-// a script follow its interpreter and its path.
+// Args returns the argument vector of a job. Each element of the catalogue's command
+// becomes exactly one element, whatever the values of its placeholders. For a script they
+// follow its interpreter and path.
 func (s *Service) Args(v Values, l Launch) []string {
 	out := make([]string, 0, len(s.command)+3)
 	if s.Script != nil {
@@ -56,7 +56,7 @@ func (s *Service) Args(v Values, l Launch) []string {
 	return out
 }
 
-// Environ returns the variables that the catalogue sets for a job; nil if it
+// Environ returns the environment variables that the catalogue sets for a job; nil if it
 // sets none.
 func (s *Service) Environ(v Values, l Launch) map[string]string {
 	if len(s.env) == 0 {
@@ -97,10 +97,10 @@ func (t template) fill(v Values, l Launch) string {
 	return b.String()
 }
 
-// parseTemplate reads text with placeholders {name}; {{ and }} are braces.
+// parseTemplate parses text with placeholders {name}; {{ and }} are literal braces.
 func parseTemplate(s string, args []Argument) (template, error) {
 	if strings.IndexByte(s, 0) >= 0 {
-		return nil, fmt.Errorf("%q has a NUL, accepted: text without", s)
+		return nil, fmt.Errorf("%q contains a NUL byte, accepted: text without NUL", s)
 	}
 	var (
 		t    template

@@ -1,71 +1,83 @@
 package catalogue
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
 
-// ruling is what becomes of an option that a batch script asks for.
+// ruling decides what happens to an sbatch option of a batch script.
 type ruling struct {
-	why     string // it is left out, and this is told; "": it is kept
-	note    string // it is kept, and this is told
-	refused string // the service is none, for this reason
-	flag    bool   // it has no value, or only one behind an equals sign
+	why     string // reason for dropping the option; "": it is kept
+	note    string // note to report about an option that is kept
+	refused string // reason for refusing the whole script
+	flag    bool   // the option takes no value, or only one after an equals sign
 }
 
 const (
 	widthWins    = "the width that Drover chooses wins"
 	walltimeWins = "the walltime that Drover chooses wins"
-	ours         = "this is Drover's to say"
-	siteWins     = "the site's configuration says that"
+	ours         = "Drover sets it"
+	siteWins     = "the site's configuration sets it"
+	envWins      = "env of the service sets it"
 )
 
-// rulings are about sbatch's options by their long names. Those that are not here
-// are kept, with a value.
+// rulings holds the ruling for each sbatch option by its long name. Other options are
+// kept, with a value.
 var rulings = map[string]ruling{
-	"ntasks": {why: widthWins}, "nodes": {why: widthWins}, "cpus-per-task": {why: widthWins}, "ntasks-per-node": {why: widthWins},
-	"ntasks-per-core": {why: widthWins}, "ntasks-per-socket": {why: widthWins}, "ntasks-per-gpu": {why: widthWins}, "mincpus": {why: widthWins},
-	"time": {why: walltimeWins}, "time-min": {why: walltimeWins}, "deadline": {why: walltimeWins},
+	"ntasks": {why: widthWins}, "nodes": {why: widthWins}, "cpus-per-task": {why: widthWins},
+	"ntasks-per-node": {why: widthWins},
+	"ntasks-per-core": {why: widthWins}, "ntasks-per-socket": {why: widthWins}, "ntasks-per-gpu": {why: widthWins},
+	"mincpus": {why: widthWins},
+	"time":    {why: walltimeWins}, "time-min": {why: walltimeWins}, "deadline": {why: walltimeWins},
 
 	"job-name": {why: ours}, "comment": {why: ours}, "output": {why: ours}, "error": {why: ours}, "open-mode": {why: ours},
 	"chdir": {why: ours}, "input": {why: ours}, "begin": {why: ours}, "dependency": {why: ours}, "delay-boot": {why: ours},
 	"hold": {why: ours, flag: true}, "requeue": {why: ours, flag: true}, "no-requeue": {why: ours, flag: true},
 	"wait": {why: ours, flag: true}, "parsable": {why: ours, flag: true}, "test-only": {why: ours, flag: true},
-	"quiet": {why: ours, flag: true}, "verbose": {why: ours, flag: true}, "help": {why: ours, flag: true}, "usage": {why: ours, flag: true},
+	"quiet": {why: ours, flag: true}, "verbose": {why: ours, flag: true}, "help": {why: ours,
+		flag: true}, "usage": {why: ours, flag: true},
 	"version": {why: ours, flag: true}, "kill-on-invalid-dep": {why: ours},
-	"export": {why: "env of the service says what it gets"}, "export-file": {why: "env of the service says what it gets"},
-	"get-user-env": {why: "env of the service says what it gets", flag: true},
+	"export": {why: envWins}, "export-file": {why: envWins},
+	"get-user-env": {why: envWins, flag: true},
 
 	"partition": {why: siteWins}, "clusters": {why: siteWins}, "uid": {why: siteWins}, "gid": {why: siteWins},
 
-	"array": {refused: "a job is one job: let clients submit as many as they want"},
-	"wrap":  {refused: "the script is what runs"},
+	"array": {refused: "a service runs one job per request; clients submit arrays"},
+	"wrap":  {refused: "the script is the program"},
 
 	"exclusive":     {note: "kept, but estimates count the processors of the width only", flag: true},
-	"oversubscribe": {flag: true}, "overcommit": {flag: true}, "no-kill": {flag: true}, "spread-job": {flag: true}, "contiguous": {flag: true},
-	"use-min-nodes": {flag: true}, "reboot": {flag: true}, "ignore-pbs": {flag: true}, "nice": {flag: true}, "propagate": {flag: true},
+	"oversubscribe": {flag: true}, "overcommit": {flag: true}, "no-kill": {flag: true}, "spread-job": {flag: true},
+	"contiguous":    {flag: true},
+	"use-min-nodes": {flag: true}, "reboot": {flag: true}, "ignore-pbs": {flag: true}, "nice": {flag: true},
+	"propagate": {flag: true},
 }
 
-// letters are the long names of sbatch's short options.
+// letters maps sbatch's short options to their long names.
 var letters = map[byte]string{
-	'n': "ntasks", 'N': "nodes", 'c': "cpus-per-task", 't': "time", 'J': "job-name", 'o': "output", 'e': "error", 'D': "chdir", 'i': "input",
-	'b': "begin", 'd': "dependency", 'H': "hold", 'W': "wait", 'Q': "quiet", 'v': "verbose", 'h': "help", 'V': "version", 'p': "partition",
-	'M': "clusters", 'a': "array", 'A': "account", 'q': "qos", 'C': "constraint", 'F': "nodefile", 'G': "gpus", 'L': "licenses", 'B': "extra-node-info",
-	'S': "core-spec", 'w': "nodelist", 'x': "exclude", 'm': "distribution", 'O': "overcommit", 's': "oversubscribe", 'k': "no-kill", 'u': "usage",
+	'n': "ntasks", 'N': "nodes", 'c': "cpus-per-task", 't': "time", 'J': "job-name", 'o': "output", 'e': "error",
+	'D': "chdir", 'i': "input",
+	'b': "begin", 'd': "dependency", 'H': "hold", 'W': "wait", 'Q': "quiet", 'v': "verbose", 'h': "help",
+	'V': "version", 'p': "partition",
+	'M': "clusters", 'a': "array", 'A': "account", 'q': "qos", 'C': "constraint", 'F': "nodefile", 'G': "gpus",
+	'L': "licenses", 'B': "extra-node-info",
+	'S': "core-spec", 'w': "nodelist", 'x': "exclude", 'm': "distribution", 'O': "overcommit", 's': "oversubscribe",
+	'k': "no-kill", 'u': "usage",
 }
 
-// kept are long names that stand for themselves though they begin another one.
+// kept holds the long names that are not abbreviations although they are prefixes of others.
 var kept = map[string]bool{"mem": true, "gpus": true, "account": true, "qos": true}
 
-// longName returns the whole name of an option that sbatch would take for an
-// abbreviation of one that is ruled about.
+// longName expands the abbreviation of an option that has a ruling, as sbatch does. Other
+// names stay the same.
 func longName(name string) string {
 	if _, known := rulings[name]; known || kept[name] || name == "" {
 		return name
 	}
 	full := ""
 	for other := range rulings {
-		if strings.HasPrefix(other, name) && (full == "" || len(other) < len(full) || len(other) == len(full) && other < full) {
+		if strings.HasPrefix(other, name) &&
+			(full == "" || len(other) < len(full) || len(other) == len(full) && other < full) {
 			full = other
 		}
 	}
@@ -79,10 +91,10 @@ func longName(name string) string {
 type directive struct {
 	name  string // long
 	value string
-	given bool // it has a value
+	given bool // whether it has a value
 }
 
-// String is how it is written for sbatch.
+// String formats the option for sbatch.
 func (d directive) String() string {
 	if d.given {
 		return "--" + d.name + "=" + d.value
@@ -90,9 +102,9 @@ func (d directive) String() string {
 	return "--" + d.name
 }
 
-// Overruled says why an option of sbatch, one word, cannot be added to submissions: it
-// is not the site's to say, or would make something else of them. "" is one that can,
-// as those that say only where a width is to be.
+// Overruled returns why a site cannot add an sbatch option, given as one word, to its
+// submissions: Drover sets it, or it would change what is submitted. It returns "" for an
+// option that can be added, such as one that only places the tasks on nodes.
 func Overruled(option string) string {
 	name := option
 	switch {
@@ -107,14 +119,14 @@ func Overruled(option string) string {
 	case name == "nodes" || strings.HasPrefix(name, "ntasks-per-"):
 		return ""
 	case r.why == siteWins:
-		return "there is a key for it, or none"
+		return "use the key of the site's configuration, if it has one"
 	case r.refused != "":
 		return r.refused
 	}
 	return r.why
 }
 
-// parseDirectives reads what follows #SBATCH on one line.
+// parseDirectives parses the rest of one line after #SBATCH.
 func parseDirectives(line string) ([]directive, error) {
 	words, err := splitWords(line)
 	if err != nil {
@@ -131,7 +143,7 @@ func parseDirectives(line string) ([]directive, error) {
 		case strings.HasPrefix(w, "-") && len(w) > 1:
 			name, known := letters[w[1]]
 			if !known {
-				return nil, fmt.Errorf("option %q, accepted: those of sbatch", w)
+				return nil, fmt.Errorf("unknown option %q, accepted: the options of sbatch", w)
 			}
 			d.name = name
 			if rest := strings.TrimPrefix(w[2:], "="); rest != "" {
@@ -154,8 +166,8 @@ func parseDirectives(line string) ([]directive, error) {
 	return all, nil
 }
 
-// splitWords splits a line as sbatch does: quotes hold words together, a backslash
-// takes the meaning of the next character, and a # begins a comment.
+// splitWords splits a line as sbatch does: quotes join words, a backslash escapes the next
+// character, and a # starts a comment.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	var w strings.Builder
@@ -190,7 +202,7 @@ func splitWords(line string) ([]string, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, fmt.Errorf("a quote that is not closed")
+		return nil, errors.New("unclosed quote")
 	}
 	end()
 	return words, nil

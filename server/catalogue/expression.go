@@ -16,11 +16,11 @@ import (
 const (
 	maxExpression = 1024 // bytes of source
 	maxNodes      = 200  // nodes of its tree
-	memoryBudget  = 1000 // elements that the machine may allocate
+	memoryBudget  = 1000 // elements that the expression machine can allocate
 )
 
-// functions are the ones that an expression may call. All take and return
-// float64. Nothing here reads a clock, a file or a random source.
+// functions are our own functions that an expression can call. All take and return
+// float64. None reads a clock, a file or a random source.
 var functions = map[string]func(float64) float64{
 	"sqrt": math.Sqrt,
 	"log":  math.Log,
@@ -28,21 +28,22 @@ var functions = map[string]func(float64) float64{
 	"exp":  math.Exp,
 }
 
-// builtins are expr's own functions that an expression may call.
+// builtins are the functions of package expr that an expression can call.
 var builtins = []string{"abs", "ceil", "floor", "round", "min", "max"}
 
-// words are what no argument may be called, because expressions or command
-// templates give them a meaning.
+// words holds the names that no argument can have, because they have a meaning in
+// expressions or command templates.
 var words = map[string]bool{
 	"width": true, "walltime": true,
-	"true": true, "false": true, "nil": true, "not": true, "and": true, "or": true, "in": true, "let": true, "if": true, "else": true,
+	"true": true, "false": true, "nil": true, "not": true, "and": true, "or": true, "in": true,
+	"let": true, "if": true, "else": true,
 	"matches": true, "contains": true, "startswith": true, "endswith": true,
 	"abs": true, "ceil": true, "floor": true, "round": true, "min": true, "max": true,
 	"sqrt": true, "log": true, "log2": true, "exp": true,
 }
 
-// What an expression sees of a file, a vector and a matrix that go in. (Names of members
-// take none from the arguments, as names of functions would.)
+// The members of an input file, vector and matrix in an expression. Members, unlike
+// functions, do not take names away from the arguments.
 type (
 	fileEnv struct {
 		Size float64 `expr:"size"`
@@ -58,22 +59,23 @@ type (
 	}
 )
 
-// expression is a formula over a service's arguments. It is a pure function:
-// numbers are float64, each operation is a call of its own in the expression
-// machine (so that no compiler can fuse two of them), and there are no loops.
+// expression is a formula over a service's arguments. It is a pure function without
+// loops. Numbers are float64, and each operation is a separate call in the expression
+// machine, so no compiler can fuse two of them.
 type expression struct {
 	source  string
 	program *vm.Program
 }
 
-// compile checks the formula against the types of the arguments.
+// compile compiles a formula and checks it against the types of the arguments.
 func compile(source string, args []Argument) (*expression, error) {
 	if len(source) > maxExpression {
 		return nil, fmt.Errorf("expression of %d bytes, accepted: at most %d", len(source), maxExpression)
 	}
 	guard := &guard{}
 	ops := []expr.Option{
-		expr.Env(environment(args, nil)), expr.AsFloat64(), expr.MaxNodes(maxNodes), expr.DisableAllBuiltins(), expr.Patch(guard),
+		expr.Env(environment(args, nil)), expr.AsFloat64(), expr.MaxNodes(maxNodes),
+		expr.DisableAllBuiltins(), expr.Patch(guard),
 	}
 	for _, name := range builtins {
 		ops = append(ops, expr.EnableBuiltin(name))
@@ -98,12 +100,13 @@ func compile(source string, args []Argument) (*expression, error) {
 	return &expression{source: source, program: program}, nil
 }
 
-// typeWords are what the types of arguments are called in messages.
-var typeWords = strings.NewReplacer("catalogue.fileEnv", "file", "catalogue.vectorEnv", "vector", "catalogue.matrixEnv", "matrix")
+// typeWords replaces Go type names in messages with the names of argument types.
+var typeWords = strings.NewReplacer(
+	"catalogue.fileEnv", "file", "catalogue.vectorEnv", "vector", "catalogue.matrixEnv", "matrix")
 
 const functionNames = "abs, ceil, exp, floor, log, log2, max, min, round, sqrt"
 
-// eval returns the formula's value. It is finite, or there is an error.
+// eval returns the formula's value. A value that is not finite is an error.
 func (e *expression) eval(v Values) (float64, error) {
 	machine := vm.VM{MemoryBudget: memoryBudget}
 	out, err := machine.Run(e.program, environment(v.service.Arguments, v.list))
@@ -117,7 +120,7 @@ func (e *expression) eval(v Values) (float64, error) {
 	return f, nil
 }
 
-// environment is what the formula sees: with values nil, the types only.
+// environment returns the variables of a formula; with nil values they carry only types.
 func environment(args []Argument, values []Value) map[string]any {
 	env := make(map[string]any, len(args))
 	for i := range args {
@@ -143,11 +146,11 @@ func environment(args []Argument, values []Value) map[string]any {
 	return env
 }
 
-// guard makes every number a float64, so that nothing overflows unseen, and
-// refuses what could loop or allocate.
+// guard converts every number to float64, so that no integer overflows silently, and
+// refuses syntax that can loop or allocate.
 type guard struct{ refused string }
 
-// Visit looks at one node of the formula.
+// Visit checks one node of the formula.
 func (g *guard) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IntegerNode:
@@ -174,8 +177,7 @@ func (g *guard) refuse(what string) {
 	}
 }
 
-// firstLine leaves out the drawing of the place in the source, which expr puts
-// below its messages.
+// firstLine returns expr's message without the source excerpt that follows it.
 func firstLine(err error) string {
 	var at *file.Error
 	if errors.As(err, &at) {

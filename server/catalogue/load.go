@@ -15,7 +15,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// MaxFile is the largest catalogue file, bytes.
+// MaxFile is the size of the largest catalogue file, in bytes.
 const MaxFile = 1 << 20
 
 var (
@@ -25,12 +25,11 @@ var (
 	yamlLine     = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 )
 
-// Load is LoadWith for a catalogue that names no files.
+// Load is LoadWith for a catalogue that refers to no other files.
 func Load(r io.Reader, name string) (*Catalogue, error) { return LoadWith(r, name, nil) }
 
-// LoadWith reads a catalogue. name is the file's name for messages. A file that is
-// refused gives a *LoadError with every problem; what cannot be read gives the
-// reader's error.
+// LoadWith reads a catalogue. name is the file's name in messages. An invalid file
+// returns a *LoadError with all problems; a failed read returns the reader's error.
 func LoadWith(r io.Reader, name string, files Files) (*Catalogue, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
 	if err != nil {
@@ -48,7 +47,8 @@ func LoadWith(r io.Reader, name string, files Files) (*Catalogue, error) {
 func (d *decoder) file(data []byte) *Catalogue {
 	c := &Catalogue{}
 	if len(data) > MaxFile {
-		d.problems = append(d.problems, Problem{Line: 1, Message: fmt.Sprintf("too long, accepted: at most %d bytes", MaxFile)})
+		d.problems = append(d.problems,
+			Problem{Line: 1, Message: fmt.Sprintf("too long, accepted: at most %d bytes", MaxFile)})
 		return c
 	}
 	var doc yaml.Node
@@ -78,7 +78,7 @@ func (d *decoder) file(data []byte) *Catalogue {
 			d.list(n, path, func(n *yaml.Node, path string) {
 				s := d.service(n, path)
 				if line, twice := seen[s.Name]; twice && s.Name != "" {
-					d.fail(n, join(path, "name"), "%q is already the service of line %d, accepted: a name of its own", s.Name, line)
+					d.fail(n, join(path, "name"), "%q is already the service of line %d, accepted: a unique name", s.Name, line)
 				}
 				seen[s.Name] = n.Line
 				c.services = append(c.services, s)
@@ -89,7 +89,7 @@ func (d *decoder) file(data []byte) *Catalogue {
 	return c
 }
 
-// syntaxProblem takes the line out of the YAML library's message.
+// syntaxProblem extracts the line from an error message of the YAML library.
 func syntaxProblem(err error) Problem {
 	if errors.Is(err, io.EOF) {
 		return Problem{Line: 1, Message: "empty, accepted: version and services"}
@@ -125,7 +125,10 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 			}
 			if len(n.Content) == 0 {
 				d.fail(n, path, "empty, accepted: a program and its arguments")
-			} else if first := follow(n.Content[0]); first.Kind == yaml.ScalarNode && first.ShortTag() == "!!str" && first.Value == "" {
+				return
+			}
+			first := follow(n.Content[0])
+			if first.Kind == yaml.ScalarNode && first.ShortTag() == "!!str" && first.Value == "" {
 				d.fail(first, path+"[0]", "empty, accepted: a program")
 			}
 		}},
@@ -141,16 +144,16 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 		field{"licenses", false, func(n *yaml.Node, path string) { s.Licenses = d.licenses(n, path) }},
 		field{"score", false, func(n *yaml.Node, path string) { s.Score = int32(d.integer(n, path, 1, math.MaxInt32)) }},
 		field{"restartable", false, func(n *yaml.Node, path string) {
-			s.Restartable = d.boolean(n, path, "true (it may be launched again when nobody saw its end) or false")
+			s.Restartable = d.boolean(n, path, "true (a job that was lost is started again) or false")
 		}},
 		field{"checkpointable", false, func(n *yaml.Node, path string) {
-			s.Checkpointable = d.boolean(n, path, "true (it can be stopped and go on from where it was) or false")
+			s.Checkpointable = d.boolean(n, path, "true (a job can be stopped and resumed) or false")
 			stays = !s.Checkpointable
 		}},
 		field{"checkpoint", false, func(n *yaml.Node, path string) {
 			s.checkpoint, s.Checkpointable = d.checkpoint(n, path, s.Arguments), true
 			if stays {
-				d.fail(n, path, "and checkpointable: false, accepted: one of them")
+				d.fail(n, path, "conflicts with checkpointable: false, accepted: one of them")
 			}
 		}},
 		field{"launch", false, func(n *yaml.Node, path string) {
@@ -165,7 +168,7 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 		field{"model", true, func(n *yaml.Node, path string) { s.model = d.model(n, path, s.Arguments) }},
 	)
 	if n = follow(n); n.Kind == yaml.MappingNode && !scripted && !commanded {
-		d.fail(n, join(path, "command"), "missing, and no script either")
+		d.fail(n, join(path, "command"), "missing, accepted: a command or a script")
 	}
 	if s.Script != nil {
 		s.Memory = s.Script.memory(s.Memory)
@@ -173,7 +176,7 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 	return s
 }
 
-// matching reads a name.
+// matching decodes a name that matches a pattern.
 func (d *decoder) matching(n *yaml.Node, path string, pattern *regexp.Regexp, accepted string) string {
 	v, ok := d.scalar(n, path, accepted)
 	if ok && !pattern.MatchString(v) {
@@ -182,7 +185,7 @@ func (d *decoder) matching(n *yaml.Node, path string, pattern *regexp.Regexp, ac
 	return v
 }
 
-// line reads one line of text for people.
+// line decodes one line of documentation.
 func (d *decoder) line(n *yaml.Node, path string) string {
 	const accepted = "one line of at most 200 bytes"
 	v, ok := d.scalar(n, path, accepted)
@@ -227,11 +230,59 @@ func (d *decoder) environ(n *yaml.Node, path string, args []Argument) []envTempl
 	return env
 }
 
-// boolean reads true or false.
+// boolean decodes true or false.
 func (d *decoder) boolean(n *yaml.Node, path, accepted string) bool {
 	v, ok := d.scalar(n, path, accepted)
 	if ok && v != "true" && v != "false" {
 		d.fail(n, path, "got %q, accepted: %s", v, accepted)
 	}
 	return ok && v == "true"
+}
+
+// Limits of a service's licenses.
+const (
+	mostLicenses = 100
+	mostCopies   = 1 << 30
+	longestWord  = 255 // bytes of a license's name
+)
+
+// BadLicense reports whether a name is not a valid license name.
+func BadLicense(name string) bool {
+	return name == "" || len(name) > longestWord || strings.ContainsAny(name, ":=, \t\n\r\x00")
+}
+
+// LicenseAccepted describes a valid license name.
+const LicenseAccepted = "a word of at most 255 bytes without : , and ="
+
+// licenses decodes the licenses of a service's jobs: names, or names with copies.
+func (d *decoder) licenses(n *yaml.Node, path string) []batch.License {
+	var list []batch.License
+	seen := make(map[string]bool)
+	d.list(n, path, func(n *yaml.Node, path string) {
+		l := batch.License{Copies: 1}
+		name := func(n *yaml.Node, path string) {
+			v, ok := d.scalar(n, path, LicenseAccepted)
+			switch {
+			case !ok:
+			case BadLicense(v):
+				d.fail(n, path, "got %q, accepted: %s", v, LicenseAccepted)
+			case seen[v]:
+				d.fail(n, path, "%q is given twice, accepted: once, with its copies", v)
+			}
+			l.Name, seen[v] = v, true
+		}
+		if n.Kind == yaml.ScalarNode {
+			name(n, path)
+		} else {
+			d.mapping(n, path,
+				field{"name", true, name},
+				field{"copies", false, func(n *yaml.Node, path string) { l.Copies = int32(d.integer(n, path, 1, mostCopies)) }},
+			)
+		}
+		list = append(list, l)
+	})
+	if len(list) > mostLicenses {
+		d.fail(n, path, "got %d, accepted: at most %d", len(list), mostLicenses)
+	}
+	return list
 }

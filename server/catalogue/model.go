@@ -1,245 +1,336 @@
 package catalogue
 
 import (
-	"cmp"
 	"fmt"
-	"math"
-	"strings"
+	"sort"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Want is what a request itself says about its shape.
-type Want struct {
-	Width    int32          // processors; 0 leaves the choice to the site
-	Walltime batch.Duration // 0 takes the model's
-	Longest  batch.Duration // walltime that the site allows; 0 for MaxTime
-}
-
-func (w *Want) longest() batch.Duration { return cmp.Or(w.Longest, MaxTime) }
-
-// ModelError says that a service's performance model gives no usable answer for
-// a request's arguments.
-type ModelError struct {
-	Service string
-	Model   string // "amdahl", "table" or "fixed"
-	Field   string // "work", "time", "width", or the width of a table's row
-	Err     error
-}
-
-// Error names the service, the model and its field.
-func (e *ModelError) Error() string {
-	return fmt.Sprintf("service %s: model %s: %s: %v", e.Service, e.Model, e.Field, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *ModelError) Unwrap() error { return e.Err }
-
-// Reasons of a ShapeError.
-const (
-	ReasonTooWide     = "too-wide"
-	ReasonTooLong     = "too-long"
-	ReasonUnavailable = "out-of-range"
-)
-
-// ShapeError says that a width or a walltime cannot be had.
-type ShapeError struct {
-	Service  string
-	Field    string // "width" or "walltime"
-	Reason   string
-	Value    string
-	Accepted string
-}
-
-// Error names the field, the value and the accepted range.
-func (e *ShapeError) Error() string {
-	return fmt.Sprintf("service %s: %s: %s, accepted: %s", e.Service, e.Field, e.Value, e.Accepted)
-}
-
-// model is how long a service runs.
+// model is a performance model: the runtime of a service by width.
 type model interface {
 	// name returns the model's name in the catalogue file.
 	name() string
-	// evaluate computes what depends on the arguments only.
+	// evaluate computes the part that depends only on the arguments.
 	evaluate(v Values) (menu, *ModelError)
-	// widths returns the range that the model knows without arguments, and
-	// whether the site has a choice.
+	// widths returns the range of widths that holds for any arguments, and whether
+	// the site chooses among them.
 	widths() (lo, hi int32, moldable bool)
 }
 
 // menu is a model for one request's arguments.
 type menu interface {
-	// candidates appends the widths worth offering on a machine of most
+	// candidates appends the widths to offer on a machine with at most that many
 	// processors, ascending.
 	candidates(dst []int32, most int32) []int32
-	// seconds returns the runtime at speed 1.0 for any width that offers, and
-	// false for others.
+	// seconds returns the runtime in seconds at speed 1.0; false for a width that the
+	// model does not have.
 	seconds(width int32) (float64, bool)
-	// accepted says in words which widths seconds knows.
+	// accepted describes the widths for which seconds returns true.
 	accepted() string
 }
 
-// margin turns a runtime estimate into a walltime.
-type margin struct {
-	factor float64
-	extra  batch.Duration
+// amdahl is Amdahl's law with a limit: T(n) = work × ((1-P) + P/min(n, limit)).
+// In the paper, the speedup of a moldable job grows up to a known number of processors
+// (3.2.1, 4.2.1) and stays constant beyond it.
+type amdahl struct {
+	work     *expression
+	parallel float64 // P
+	limit    int32
+	lo, hi   int32
 }
 
-// DefaultFactor is a walltime over the estimated runtime, unless the service
-// says otherwise. Estimates err both ways. One that is a quarter too long costs
-// a little of the plan's tightness until the job ends; one that is too short
-// costs the whole job, which is killed.
-const DefaultFactor = 1.25
+func (m *amdahl) name() string { return "amdahl" }
 
-// Shapes returns what a site offers for a request: the widths of the service's
-// model up to maxWidth, ascending, with their walltimes at the site's speed.
-//
-// A walltime is the model's estimate at the site's speed, times the service's
-// factor, plus its margin, rounded up to a whole second and at least 1 s. Where
-// want has a width, only that is offered. Where want has a walltime, every shape
-// gets exactly that, however fast the site is, and widths that would not end in
-// it by the model's estimate are left out, unless want gives both: then it is
-// taken at its word.
-//
-// A walltime of the model's that is longer than want allows is cut to that, as long as
-// the estimate itself fits; other shapes that are too long are left out.
-//
-// Errors are a *ShapeError or a *ModelError.
-func (s *Service) Shapes(v Values, want Want, maxWidth int32, speed Speed) ([]batch.Shape, error) {
-	maxWidth = s.within(maxWidth)
-	if err := s.checkWant(want, maxWidth); err != nil {
-		return nil, err
+func (m *amdahl) widths() (int32, int32, bool) { return m.lo, m.hi, m.lo < m.hi }
+
+func (m *amdahl) evaluate(v Values) (menu, *ModelError) {
+	work, err := m.work.eval(v)
+	if err == nil {
+		err = positive(work)
 	}
-	m, merr := s.model.evaluate(v)
-	if merr != nil {
-		merr.Service, merr.Model = s.Name, s.model.name()
-		return nil, merr
-	}
-	widths, err := s.widthsFor(m, want, maxWidth)
 	if err != nil {
-		return nil, err
+		return nil, &ModelError{Field: "work", Err: err}
 	}
-	shapes := make([]batch.Shape, 0, len(widths))
-	fastest := batch.Forever
-	for _, w := range widths {
-		seconds, _ := m.seconds(w)
-		run := speed.Scale(fromSeconds(seconds))
-		fastest = min(fastest, run)
-		wall := want.Walltime
-		switch {
-		case wall == 0:
-			wall = s.walltime.of(seconds, speed)
-		case want.Width == 0 && run > wall:
-			continue
-		}
-		longest := want.longest()
-		if want.Walltime == 0 && run.CeilSeconds() <= longest {
-			wall = min(wall, longest)
-		}
-		if wall <= longest {
-			shapes = append(shapes, batch.Shape{Width: w, Walltime: wall})
-		}
-	}
-	if len(shapes) > 0 {
-		return shapes, nil
-	}
-	if want.Walltime > 0 {
-		return nil, &ShapeError{
-			Service: s.Name, Field: "walltime", Reason: ReasonUnavailable, Value: want.Walltime.String(),
-			Accepted: fmt.Sprintf("at least the estimated %v, or a width beside it", fastest.CeilSeconds()),
-		}
-	}
-	return nil, &ShapeError{
-		Service: s.Name, Field: "walltime", Reason: ReasonTooLong, Value: fmt.Sprintf("estimated runtime %v", fastest),
-		Accepted: fmt.Sprintf("a walltime of at most %v", want.longest()),
-	}
+	return &amdahlMenu{amdahl: m, work: work}, nil
 }
 
-// checkWant checks the form of what the request says.
-func (s *Service) checkWant(want Want, maxWidth int32) error {
-	if want.Width < 0 || want.Width > maxWidth {
-		reason := ReasonTooWide
-		if want.Width < 0 {
-			reason = ReasonUnavailable
-		}
-		return &ShapeError{
-			Service: s.Name, Field: "width", Reason: reason, Value: fmt.Sprint(want.Width),
-			Accepted: fmt.Sprintf("1..%d, or none for the site's choice", maxWidth),
-		}
-	}
-	if w := want.Walltime; w != 0 && (w < batch.Second || w > want.longest()) {
-		reason := ReasonUnavailable
-		if w > want.longest() {
-			reason = ReasonTooLong
-		}
-		return &ShapeError{
-			Service: s.Name, Field: "walltime", Reason: reason, Value: w.String(), Accepted: fmt.Sprintf("1s..%v", want.longest()),
-		}
-	}
-	return nil
+type amdahlMenu struct {
+	*amdahl
+	work float64 // seconds on one processor
 }
 
-// widthsFor returns the widths to offer, at least one.
-func (s *Service) widthsFor(m menu, want Want, maxWidth int32) ([]int32, error) {
-	if want.Width > 0 {
-		if _, ok := m.seconds(want.Width); !ok {
-			return nil, &ShapeError{
-				Service: s.Name, Field: "width", Reason: ReasonUnavailable, Value: fmt.Sprint(want.Width), Accepted: m.accepted(),
+// maxMenu bounds the widths that a model offers, and so the cost of a quote on a very
+// large machine.
+const maxMenu = 100_000
+
+// candidates stops at the limit, because a wider job neither runs faster nor starts
+// sooner, and after maxMenu widths.
+func (m *amdahlMenu) candidates(dst []int32, most int32) []int32 {
+	last := min(m.hi, most, max(m.limit, m.lo))
+	for w := m.lo; w <= last && len(dst) < maxMenu; w++ {
+		dst = append(dst, w)
+	}
+	return dst
+}
+
+// seconds converts explicitly after every operation, which forbids fusing operations.
+func (m *amdahlMenu) seconds(width int32) (float64, bool) {
+	if width < m.lo || width > m.hi {
+		return 0, false
+	}
+	share := float64(m.parallel / float64(min(width, m.limit)))
+	return float64(m.work * float64(float64(1-m.parallel)+share)), true
+}
+
+func (m *amdahlMenu) accepted() string { return fmt.Sprintf("%d..%d", m.lo, m.hi) }
+
+// table lists the widths of a service with a time for each.
+type table struct {
+	at   []int32 // ascending
+	time []*expression
+}
+
+func (m *table) name() string { return "table" }
+
+func (m *table) widths() (int32, int32, bool) { return m.at[0], m.at[len(m.at)-1], len(m.at) > 1 }
+
+func (m *table) evaluate(v Values) (menu, *ModelError) {
+	rows := &tableMenu{table: m, times: make([]float64, len(m.time))}
+	for i, e := range m.time {
+		t, err := e.eval(v)
+		if err == nil {
+			err = positive(t)
+		}
+		if err != nil {
+			return nil, &ModelError{Field: fmt.Sprint(m.at[i]), Err: err}
+		}
+		rows.times[i] = t
+	}
+	return rows, nil
+}
+
+type tableMenu struct {
+	*table
+	times []float64
+}
+
+func (m *tableMenu) candidates(dst []int32, most int32) []int32 {
+	for _, w := range m.at {
+		if w <= most {
+			dst = append(dst, w)
+		}
+	}
+	return dst
+}
+
+func (m *tableMenu) seconds(width int32) (float64, bool) {
+	for i, w := range m.at {
+		if w == width {
+			return m.times[i], true
+		}
+	}
+	return 0, false
+}
+
+func (m *tableMenu) accepted() string { return joinWidths(m.at) }
+
+// fixed is the model of a rigid service: one width, which can depend on arguments.
+type fixed struct {
+	width, time *expression
+	constant    int32 // the width when it depends on no argument, else 0
+}
+
+func (m *fixed) name() string { return "fixed" }
+
+func (m *fixed) widths() (int32, int32, bool) {
+	if m.constant > 0 {
+		return m.constant, m.constant, false
+	}
+	return 1, batch.MaxProcessors, false
+}
+
+func (m *fixed) evaluate(v Values) (menu, *ModelError) {
+	w, err := m.width.eval(v)
+	if err == nil && !(w >= 1 && w <= batch.MaxProcessors && w == float64(int32(w))) {
+		err = fmt.Errorf("got %v, accepted: an integer, 1..%d", w, batch.MaxProcessors)
+	}
+	if err != nil {
+		return nil, &ModelError{Field: "width", Err: err}
+	}
+	t, err := m.time.eval(v)
+	if err == nil {
+		err = positive(t)
+	}
+	if err != nil {
+		return nil, &ModelError{Field: "time", Err: err}
+	}
+	menu := &fixedMenu{width: int32(w), time: t}
+	if m.constant == 0 {
+		menu.from = m.width.source
+		if _, is := v.Get(menu.from); is {
+			menu.from += "="
+		}
+	}
+	return menu, nil
+}
+
+type fixedMenu struct {
+	width int32
+	time  float64
+	from  string // the argument or formula that sets the width; "" for a constant
+}
+
+func (m *fixedMenu) candidates(dst []int32, most int32) []int32 {
+	if m.width <= most {
+		dst = append(dst, m.width)
+	}
+	return dst
+}
+
+func (m *fixedMenu) seconds(width int32) (float64, bool) { return m.time, width == m.width }
+
+func (m *fixedMenu) accepted() string {
+	if m.from != "" {
+		return fmt.Sprintf("%d, set by its arguments: %s", m.width, m.from)
+	}
+	return fmt.Sprint(m.width)
+}
+
+const maxRows = 1000 // of a table
+
+// model decodes the model of a service, of which it needs exactly one.
+func (d *decoder) model(n *yaml.Node, path string, args []Argument) model {
+	var found []model
+	add := func(m model) { found = append(found, m) }
+	d.mapping(n, path,
+		field{"amdahl", false, func(n *yaml.Node, path string) { add(d.amdahl(n, path, args)) }},
+		field{"table", false, func(n *yaml.Node, path string) { add(d.table(n, path, args)) }},
+		field{"fixed", false, func(n *yaml.Node, path string) { add(d.fixed(n, path, args)) }},
+	)
+	if len(found) != 1 {
+		if n.Kind == yaml.MappingNode {
+			d.fail(n, path, "got %d models, accepted: one of amdahl, fixed, table", len(found))
+		}
+		return nil
+	}
+	return found[0]
+}
+
+func (d *decoder) amdahl(n *yaml.Node, path string, args []Argument) model {
+	m := &amdahl{lo: 1, hi: batch.MaxProcessors, limit: batch.MaxProcessors}
+	width := func(to *int32, least *int32) func(n *yaml.Node, path string) {
+		return func(n *yaml.Node, path string) {
+			*to = int32(d.integer(n, path, int64(*least), batch.MaxProcessors))
+		}
+	}
+	one := int32(1)
+	d.mapping(n, path,
+		field{"work", true, func(n *yaml.Node, path string) { m.work = d.seconds(n, path, args) }},
+		field{"parallel", true, func(n *yaml.Node, path string) { m.parallel = d.number(n, path, 0, 1) }},
+		field{"limit", false, width(&m.limit, &one)},
+		field{"min_width", false, width(&m.lo, &one)},
+		field{"max_width", false, width(&m.hi, &m.lo)},
+	)
+	return m
+}
+
+func (d *decoder) table(n *yaml.Node, path string, args []Argument) model {
+	m := &table{}
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 || len(n.Content) > 2*maxRows {
+		d.fail(n, path, "got %s, accepted: a mapping of 1 to %d widths to times", kindOf(n), maxRows)
+		return m
+	}
+	type row struct {
+		width int32
+		time  *expression
+	}
+	var rows []row
+	seen := make(map[int32]bool)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], follow(n.Content[i+1])
+		at := join(path, k.Value)
+		mark := len(d.problems)
+		w := int32(d.integer(k, at, 1, batch.MaxProcessors))
+		if !d.failed(mark) && seen[w] {
+			d.fail(k, at, "given twice, accepted: once")
+		}
+		seen[w] = true
+		rows = append(rows, row{w, d.seconds(v, at, args)})
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].width < rows[j].width })
+	for _, r := range rows {
+		m.at, m.time = append(m.at, r.width), append(m.time, r.time)
+	}
+	return m
+}
+
+func (d *decoder) fixed(n *yaml.Node, path string, args []Argument) model {
+	m := &fixed{}
+	d.mapping(n, path,
+		field{"width", true, func(n *yaml.Node, path string) {
+			text, ok := d.scalar(n, path, "a width or an expression")
+			if !ok {
+				return
 			}
+			if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+				m.constant = int32(d.integer(n, path, 1, batch.MaxProcessors))
+				text = strconv.FormatInt(i, 10)
+			}
+			m.width = d.formula(n, path, text, args)
+		}},
+		field{"time", true, func(n *yaml.Node, path string) { m.time = d.seconds(n, path, args) }},
+	)
+	return m
+}
+
+// seconds decodes a runtime: a time with its unit, or a formula in seconds.
+func (d *decoder) seconds(n *yaml.Node, path string, args []Argument) *expression {
+	text, ok := d.scalar(n, path, "a time with its unit or an expression in seconds")
+	if !ok {
+		return nil
+	}
+	if t, ok := parseDuration(text); ok {
+		text = strconv.FormatFloat(t.Seconds(), 'f', -1, 64)
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil {
+		if err := positive(f); err != nil {
+			d.fail(n, path, "%v", err)
+			return nil
 		}
-		return []int32{want.Width}, nil
 	}
-	widths := m.candidates(nil, maxWidth)
-	if len(widths) == 0 {
-		return nil, &ShapeError{
-			Service: s.Name, Field: "width", Reason: ReasonTooWide, Value: m.accepted(),
-			Accepted: fmt.Sprintf("1..%d at this site", maxWidth),
-		}
-	}
-	return widths, nil
+	return d.formula(n, path, text, args)
 }
 
-// Widths returns the smallest and the largest width that the service may have
-// on some site, and whether the site chooses among them.
-func (s *Service) Widths() (lo, hi int32, moldable bool) { return s.model.widths() }
-
-// of returns the walltime of a runtime at speed 1.0.
-func (m margin) of(seconds float64, speed Speed) batch.Duration {
-	d := speed.Scale(fromSeconds(float64(seconds * m.factor)))
-	if d >= batch.Forever-m.extra-batch.Second {
-		return batch.Forever
+// formula compiles an expression and records its problem.
+func (d *decoder) formula(n *yaml.Node, path, text string, args []Argument) *expression {
+	e, err := compile(text, args)
+	if err != nil {
+		d.fail(n, path, "%v", err)
+		return nil
 	}
-	return max((d + m.extra).CeilSeconds(), batch.Second)
+	return e
 }
 
-// maxSeconds bounds what a model may say: it keeps every later step within an
-// int64 of microseconds.
-const maxSeconds = 1e12
-
-// fromSeconds rounds to the nearest microsecond, not up: 100 × (0.1 + 0.9) is a
-// hair above 100 in floating point, and is meant to be 100 s and not 101.
-// What does not fit is batch.Forever.
-func fromSeconds(s float64) batch.Duration {
-	us := math.Round(float64(s * 1e6))
-	if us >= 1<<62 {
-		return batch.Forever
-	}
-	return batch.Duration(us)
-}
-
-// positive returns an error unless x is a usable number of seconds.
-func positive(x float64) error {
-	if !(x > 0 && x <= maxSeconds) {
-		return fmt.Errorf("got %v seconds, accepted: above 0 and at most %g", x, float64(maxSeconds))
-	}
-	return nil
-}
-
-// joinWidths lists widths for people.
-func joinWidths(ws []int32) string {
-	s := make([]string, len(ws))
-	for i, w := range ws {
-		s[i] = fmt.Sprint(w)
-	}
-	return strings.Join(s, ", ")
+// margin decodes how a walltime follows from the estimated runtime.
+func (d *decoder) margin(n *yaml.Node, path string) margin {
+	m := margin{factor: DefaultFactor}
+	d.mapping(n, path,
+		field{"factor", false, func(n *yaml.Node, path string) { m.factor = d.number(n, path, 1, 100) }},
+		field{"margin", false, func(n *yaml.Node, path string) {
+			text, ok := d.scalar(n, path, durationAccepted)
+			if !ok {
+				return
+			}
+			t, ok := parseDuration(text)
+			if !ok || t > 24*batch.Hour {
+				d.fail(n, path, "got %q, accepted: %s, at most 24h", text, durationAccepted)
+			}
+			m.extra = t
+		}},
+	)
+	return m
 }

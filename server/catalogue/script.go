@@ -10,43 +10,43 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MaxScript is the largest batch script, bytes.
+// MaxScript is the size of the largest batch script, in bytes.
 const MaxScript = 256 << 10
 
-// Files returns the content of a file that a catalogue names.
+// Files returns the content of a file that a catalogue refers to.
 type Files func(name string) ([]byte, error)
 
-// Script is a service given as a batch script. Its fields are to be read only.
+// Script is the batch script of a service. Its fields are read-only.
 type Script struct {
 	Text string
-	// Options are those of its #SBATCH lines that hold, for sbatch. Sites without
-	// Slurm have no use for them.
+	// Options are the sbatch options of its #SBATCH lines that apply. Sites without
+	// Slurm ignore them.
 	Options []string
-	// Notes say, a line each, what about its #SBATCH lines does not hold.
+	// Notes explain, one line each, which #SBATCH options do not apply or only in part.
 	Notes []string
 
-	interpreter []string // of its first line
-	perCPU      string   // --mem-per-cpu, if it has any
-	mem         bool     // it says how much memory it needs, somehow
-	oneNode     bool     // it is to run on one
-	most        int32    // processors of that; 0: not known
+	interpreter []string // from its first line
+	perCPU      string   // value of --mem-per-cpu; "" without one
+	mem         bool     // it has another memory option
+	oneNode     bool     // it must run on one node
+	most        int32    // processors of that node; 0: unknown
 }
 
-// ParseScript reads a batch script. The error joins everything in it that makes it
-// none.
+// ParseScript parses a batch script. The error joins all problems of its #SBATCH lines.
 func ParseScript(text string) (*Script, error) {
 	s := &Script{Text: text}
 	if len(text) > MaxScript || !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
 		return nil, fmt.Errorf("accepted: text of at most %d bytes", MaxScript)
 	}
 	first, _, _ := strings.Cut(text, "\n")
-	if s.interpreter = strings.Fields(strings.TrimPrefix(first, "#!")); !strings.HasPrefix(first, "#!") || len(s.interpreter) == 0 {
+	s.interpreter = strings.Fields(strings.TrimPrefix(first, "#!"))
+	if !strings.HasPrefix(first, "#!") || len(s.interpreter) == 0 {
 		return nil, fmt.Errorf("first line %.40q, accepted: #! and an interpreter", first)
 	}
 	if strings.HasSuffix(first, "\r") {
-		return nil, errors.New("lines end with a carriage return, accepted: without")
+		return nil, errors.New("lines end with a carriage return, accepted: lines that end with a newline only")
 	}
-	if len(s.interpreter) > 2 { // as kernels do
+	if len(s.interpreter) > 2 { // a kernel passes the rest of the line as one argument
 		s.interpreter = []string{s.interpreter[0], strings.Join(s.interpreter[1:], " ")}
 	}
 	var errs []error
@@ -58,7 +58,7 @@ func ParseScript(text string) (*Script, error) {
 		rest, is := strings.CutPrefix(line, "#SBATCH")
 		switch {
 		case is && begun:
-			s.note(n, "%s: behind the first command, where Slurm does not see it", strings.TrimSpace(line))
+			s.note(n, "%s: after the first command, where Slurm ignores it", strings.TrimSpace(line))
 		case is:
 			if err := s.directives(n, rest); err != nil {
 				errs = append(errs, fmt.Errorf("line %d of the script: %w", n, err))
@@ -77,10 +77,10 @@ func (s *Script) note(line int, format string, args ...any) {
 	s.Notes = append(s.Notes, fmt.Sprintf("line %d of the script: ", line)+fmt.Sprintf(format, args...))
 }
 
-// directives takes up what one #SBATCH line says.
+// directives applies the options of one #SBATCH line.
 func (s *Script) directives(line int, text string) error {
 	if word := strings.TrimSpace(text); word == "hetjob" || word == "packjob" || word == ":" {
-		return errors.New("a heterogeneous job, accepted: one that is all of a kind")
+		return errors.New("a heterogeneous job, accepted: a homogeneous job")
 	}
 	list, err := parseDirectives(text)
 	if err != nil {
@@ -92,11 +92,11 @@ func (s *Script) directives(line int, text string) error {
 		case r.refused != "":
 			return fmt.Errorf("%v: %s", d, r.refused)
 		case d.name == "nodes" && (d.value == "1" || d.value == "1-1"):
-			s.Options = append(s.Options, "--nodes=1") // threads: not how many, but where
+			s.Options = append(s.Options, "--nodes=1") // for threads: it places the processors, Drover sets their number
 			s.oneNode = true
 			continue
 		case r.why != "":
-			s.note(line, "%v is left out: %s", d, r.why)
+			s.note(line, "%v is ignored: %s", d, r.why)
 			continue
 		case r.note != "":
 			s.note(line, "%v: %s", d, r.note)
@@ -112,8 +112,9 @@ func (s *Script) directives(line int, text string) error {
 	return nil
 }
 
-// memory settles what a script and its service say about memory: the service wins,
-// and a script's memory for each processor is its service's, which has none.
+// memory resolves the memory of a script and its service in bytes for each task. The
+// service's value replaces all memory options of the script. Without one, the script's
+// --mem-per-cpu is used.
 func (s *Script) memory(service int64) int64 {
 	if service == 0 {
 		if bytes, ok := parseSlurmMemory(s.perCPU); ok && !s.mem {
@@ -124,7 +125,7 @@ func (s *Script) memory(service int64) int64 {
 	var options []string
 	for _, o := range s.Options {
 		if strings.HasPrefix(o, "--mem=") || strings.HasPrefix(o, "--mem-per-") {
-			s.Notes = append(s.Notes, o+" is left out: the memory of the service wins")
+			s.Notes = append(s.Notes, o+" is ignored: the memory of the service wins")
 			continue
 		}
 		options = append(options, o)
@@ -133,7 +134,8 @@ func (s *Script) memory(service int64) int64 {
 	return service
 }
 
-// parseSlurmMemory reads an amount as Slurm writes it: megabytes, or K, M, G, T.
+// parseSlurmMemory parses an amount in Slurm's format: megabytes, or with K, M, G or T.
+// It returns bytes.
 func parseSlurmMemory(text string) (int64, bool) {
 	text = strings.TrimSuffix(strings.ToUpper(text), "B")
 	unit := int64(1 << 20)
@@ -149,9 +151,9 @@ func parseSlurmMemory(text string) (int64, bool) {
 	return n * unit, true
 }
 
-// script reads a batch script: its text, or the file that it is in.
+// script decodes a batch script: its text or its file name.
 func (d *decoder) script(n *yaml.Node, path string) *Script {
-	const accepted = "a script that begins with #!, or its file"
+	const accepted = "a script that begins with #!, or its file name"
 	text, ok := d.scalar(n, path, accepted)
 	if !ok {
 		return nil
@@ -178,4 +180,22 @@ func (d *decoder) script(n *yaml.Node, path string) *Script {
 		return nil
 	}
 	return s
+}
+
+// OnOneNode sets the number of processors of the machine's largest node. Batch scripts
+// that request one node (--nodes=1) get at most that width. Call it before Shapes.
+func (c *Catalogue) OnOneNode(processors int32) {
+	for _, s := range c.services {
+		if s.Script != nil && s.Script.oneNode {
+			s.Script.most = processors
+		}
+	}
+}
+
+// within returns the largest width of a service on a machine with most processors.
+func (s *Service) within(most int32) int32 {
+	if s.Script != nil && s.Script.most > 0 {
+		return min(most, s.Script.most)
+	}
+	return most
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-func TestOptionsOfABatchScriptAreKeptUnlessDroverOrTheSiteSaysThem(t *testing.T) {
+func TestParseScriptKeepsOptionsThatNeitherDroverNorTheSiteSets(t *testing.T) {
 	s, err := ParseScript(`#!/bin/bash -l
 # What it is for.
 #SBATCH --ntasks=16 --time 2:00:00
@@ -33,32 +33,36 @@ echo "$SLURM_NTASKS"
 		t.Error(diff)
 	}
 	notes := []string{
-		"line 3 of the script: --ntasks=16 is left out: the width that Drover chooses wins",
-		"line 3 of the script: --time=2:00:00 is left out: the walltime that Drover chooses wins",
-		"line 4 of the script: --job-name=old_name is left out: this is Drover's to say",
-		"line 4 of the script: --output=out.%j is left out: this is Drover's to say",
+		"line 3 of the script: --ntasks=16 is ignored: the width that Drover chooses wins",
+		"line 3 of the script: --time=2:00:00 is ignored: the walltime that Drover chooses wins",
+		"line 4 of the script: --job-name=old_name is ignored: Drover sets it",
+		"line 4 of the script: --output=out.%j is ignored: Drover sets it",
 		"line 7 of the script: --exclusive: kept, but estimates count the processors of the width only",
-		"line 8 of the script: --partition=short is left out: the site's configuration says that",
-		"line 9 of the script: --ntasks=4 is left out: the width that Drover chooses wins",
-		"line 12 of the script: #SBATCH --gres=gpu:1: behind the first command, where Slurm does not see it",
+		"line 8 of the script: --partition=short is ignored: the site's configuration sets it",
+		"line 9 of the script: --ntasks=4 is ignored: the width that Drover chooses wins",
+		"line 12 of the script: #SBATCH --gres=gpu:1: after the first command, where Slurm ignores it",
 	}
 	if diff := cmp.Diff(notes, s.Notes); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestBatchScriptsThatCannotBeServicesAreRefused(t *testing.T) {
+func TestParseScriptRefusesUnusableScripts(t *testing.T) {
 	for name, c := range map[string]struct{ text, why string }{
-		"no interpreter":    {"echo hello\n", "accepted: #! and an interpreter"},
-		"an array":          {"#!/bin/sh\n#SBATCH -a 1-10\n", "line 2 of the script: --array=1-10: a job is one job"},
-		"a short array":     {"#!/bin/sh\n#SBATCH --ar=1-10\n", "line 2 of the script: --array=1-10: a job is one job"},
-		"another program":   {"#!/bin/sh\n#SBATCH --wr=date\n", "line 2 of the script: --wrap=date: the script is what runs"},
-		"heterogeneous":     {"#!/bin/sh\n#SBATCH -n1\n#SBATCH hetjob\n#SBATCH -n2\n", "line 3 of the script: a heterogeneous job"},
-		"an open quote":     {"#!/bin/sh\n#SBATCH --comment='a\n", "a quote that is not closed"},
-		"no option":         {"#!/bin/sh\n#SBATCH ntasks=4\n", `"ntasks=4", accepted: an option`},
-		"an unknown letter": {"#!/bin/sh\n#SBATCH -Z\n", `option "-Z", accepted: those of sbatch`},
-		"carriage returns":  {"#!/bin/sh\r\n", "carriage return"},
-		"a NUL":             {"#!/bin/sh\n\x00", "accepted: text"},
+		"no interpreter": {"echo hello\n", "accepted: #! and an interpreter"},
+		"an array": {"#!/bin/sh\n#SBATCH -a 1-10\n",
+			"line 2 of the script: --array=1-10: a service runs one job"},
+		"an abbreviated array option": {"#!/bin/sh\n#SBATCH --ar=1-10\n",
+			"line 2 of the script: --array=1-10: a service runs one job"},
+		"another program": {"#!/bin/sh\n#SBATCH --wr=date\n",
+			"line 2 of the script: --wrap=date: the script is the program"},
+		"heterogeneous": {"#!/bin/sh\n#SBATCH -n1\n#SBATCH hetjob\n#SBATCH -n2\n",
+			"line 3 of the script: a heterogeneous job"},
+		"an open quote":                {"#!/bin/sh\n#SBATCH --comment='a\n", "unclosed quote"},
+		"a word that is not an option": {"#!/bin/sh\n#SBATCH ntasks=4\n", `"ntasks=4", accepted: an option`},
+		"an unknown letter":            {"#!/bin/sh\n#SBATCH -Z\n", `unknown option "-Z", accepted: the options of sbatch`},
+		"carriage returns":             {"#!/bin/sh\r\n", "carriage return"},
+		"a NUL":                        {"#!/bin/sh\n\x00", "accepted: text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := ParseScript(c.text); err == nil || !strings.Contains(err.Error(), c.why) {
@@ -68,7 +72,7 @@ func TestBatchScriptsThatCannotBeServicesAreRefused(t *testing.T) {
 	}
 }
 
-func TestAScriptForOneNodeIsNoWiderThanOne(t *testing.T) {
+func TestAOneNodeScriptIsNoWiderThanTheLargestNode(t *testing.T) {
 	for options, want := range map[string]int32{"--nodes=1": 4, "-N 1-1": 4, "--nodes=2": 8, "--exclusive": 8} {
 		text := `version: 1
 services:
@@ -107,7 +111,7 @@ services:
     model: {fixed: {width: 2, time: 60s}}
 `
 
-func TestAServiceThatIsAScriptRunsIt(t *testing.T) {
+func TestScriptServicesRunTheScriptWithItsInterpreter(t *testing.T) {
 	files := func(name string) ([]byte, error) {
 		if name != "old.sh" {
 			return nil, errors.New("no such file")
@@ -128,21 +132,23 @@ func TestAServiceThatIsAScriptRunsIt(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if service.Memory != 500<<20 {
-		t.Errorf("memory %d: that of the script was not taken over", service.Memory)
+		t.Errorf("memory %d: want the script's --mem-per-cpu", service.Memory)
 	}
-	if _, err := LoadWith(strings.NewReader(strings.Replace(scripted, "%s", "new.sh", 1)), "c.yaml", files); err == nil || !strings.Contains(err.Error(), "c.yaml:6: services[0].script: no such file") {
+	if _, err := LoadWith(strings.NewReader(strings.Replace(scripted, "%s", "new.sh", 1)), "c.yaml",
+		files); err == nil || !strings.Contains(err.Error(), "c.yaml:6: services[0].script: no such file") {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
 
-func TestMemoryOfTheServiceWinsOverThatOfItsScript(t *testing.T) {
+func TestTheServicesMemoryReplacesTheScriptsMemoryOptions(t *testing.T) {
 	text := strings.Replace(scripted, "%s", "|\n      #!/bin/sh\n      #SBATCH --mem=4G\n    memory: 1GiB", 1)
 	c, err := Load(strings.NewReader(text), "c.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := c.Services()[0]
-	if s.Memory != 1<<30 || len(s.Script.Options) != 0 || !slices.Equal(s.Script.Notes, []string{"--mem=4G is left out: the memory of the service wins"}) {
+	if s.Memory != 1<<30 || len(s.Script.Options) != 0 || !slices.Equal(s.Script.Notes,
+		[]string{"--mem=4G is ignored: the memory of the service wins"}) {
 		t.Errorf("memory %d, options %q, notes %q", s.Memory, s.Script.Options, s.Script.Notes)
 	}
 }
@@ -156,7 +162,8 @@ func FuzzScript(f *testing.F) {
 		}
 		for _, o := range s.Options {
 			name, _, _ := strings.Cut(o, "=")
-			if r := rulings[strings.TrimPrefix(name, "--")]; !strings.HasPrefix(o, "--") || (r.why != "" || r.refused != "") && o != "--nodes=1" {
+			if r := rulings[strings.TrimPrefix(name, "--")]; !strings.HasPrefix(o, "--") ||
+				(r.why != "" || r.refused != "") && o != "--nodes=1" {
 				t.Fatalf("option %q is kept", o)
 			}
 		}

@@ -10,32 +10,32 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Catalogue is what one site offers. It is not changed after Load and may be
-// used from several goroutines.
+// Catalogue holds the services of one site. It does not change after Load and is safe for
+// concurrent use.
 type Catalogue struct {
 	services []*Service // by name
 }
 
-// Service is a named thing that a site can run. Its fields are to be read only.
+// Service is a named program that a site can run. Its fields are read-only.
 type Service struct {
 	Name      string
 	Doc       string // one line
 	Arguments []Argument
-	Memory    int64 // need of each task, bytes; 0 is not known
-	// Licenses are what each job holds while it runs.
+	Memory    int64 // of each task, in bytes; 0: unknown
+	// Licenses are the licenses that each job holds while it runs.
 	Licenses []batch.License
-	// Score is the benchmark score of the machine that its model is about; 0: it says how
-	// long a job runs on any.
+	// Score is the benchmark score of the machine that its model describes; 0: the model
+	// holds for any machine.
 	Score int32
-	// Restartable says that executing it again from the beginning does no harm: a
-	// job whose end nobody saw is launched again.
+	// Restartable reports whether running it again from the beginning is safe: a job
+	// that was lost is then started again.
 	Restartable bool
-	// Checkpointable says that a job of it can be stopped and go on from where it was.
+	// Checkpointable reports whether a job of it can be stopped and resumed later.
 	Checkpointable bool
-	// Launch says how often a job's program is started that has several nodes.
+	// Launch is the number of times that the program of a job on several nodes is started.
 	Launch batch.Launch
-	// Script is what it runs, nil for a program: its command is then the arguments of
-	// the script.
+	// Script is its batch script, whose arguments are then the command; nil if the
+	// command is a program with its arguments.
 	Script *Script
 
 	model    model
@@ -43,17 +43,17 @@ type Service struct {
 	command  []template
 	env      []envTemplate // by name
 
-	checkpoint *checkpoint // nil: a job is stopped where it is
-	arrays     bool        // some arguments are vectors or matrices
+	checkpoint *checkpoint // nil: a job is suspended in place
+	arrays     bool        // an argument is a vector or matrix
 }
 
-// UnknownService says that a site has no service of this name.
+// UnknownService reports that a site has no service of this name.
 type UnknownService struct {
 	Name  string
 	Known []string // by name
 }
 
-// Error names the service and those that exist.
+// Error names the service and the existing ones.
 func (e *UnknownService) Error() string {
 	known := strings.Join(e.Known, ", ")
 	if known == "" {
@@ -78,19 +78,19 @@ func (c *Catalogue) Service(name string) (*Service, error) {
 // Services returns all services by name.
 func (c *Catalogue) Services() []*Service { return c.services }
 
-// Values are a request's arguments, checked and complete. The zero Values
-// belongs to no service.
+// Values holds a request's arguments, checked and complete. The zero Values belongs to no
+// service.
 type Values struct {
 	service *Service
-	list    []Value  // as service.Arguments; zero for what only comes out
-	layouts []Layout // likewise; of arrays only, nil without any
+	list    []Value  // in the order of service.Arguments; zero for outputs
+	layouts []Layout // in the same order, set for arrays; nil without arrays
 }
 
-// Service returns the service these are the arguments of.
+// Service returns the service of these arguments.
 func (v Values) Service() *Service { return v.service }
 
-// Get returns the value of an argument; false when there is no such argument
-// or it only comes out.
+// Get returns the value of an argument; false if there is no such argument or it is
+// output only.
 func (v Values) Get(name string) (Value, bool) {
 	if i := v.index(name); i >= 0 {
 		return v.list[i], v.list[i].kind != 0
@@ -98,8 +98,8 @@ func (v Values) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Layout returns how the block of an array is to be read that goes in, comes out or
-// both; false when there is no such argument or it is no array.
+// Layout returns the layout of an input or output array; false if there is no such
+// argument or it is not an array.
 func (v Values) Layout(name string) (Layout, bool) {
 	if i := v.index(name); i >= 0 && v.layouts != nil {
 		return v.layouts[i], v.layouts[i].Dims != nil
@@ -107,7 +107,7 @@ func (v Values) Layout(name string) (Layout, bool) {
 	return Layout{}, false
 }
 
-// index returns which argument has the name, -1 for none.
+// index returns the index of the argument with the name; -1 if there is none.
 func (v Values) index(name string) int {
 	if v.service == nil {
 		return -1
@@ -115,7 +115,8 @@ func (v Values) index(name string) int {
 	return slices.IndexFunc(v.service.Arguments, func(a Argument) bool { return a.Name == name })
 }
 
-// Input returns the sum of the sizes of all files and blocks that go in, bytes.
+// Input returns the total size of all input files and blocks in bytes. A size that would
+// overflow the sum is not added.
 func (v Values) Input() int64 {
 	var sum int64
 	for i := range v.list {
@@ -126,9 +127,9 @@ func (v Values) Input() int64 {
 	return sum
 }
 
-// Bind checks what a request gives against the service's arguments and fills
-// in the defaults. The error joins one *ArgumentError for each problem, in the
-// order of the catalogue, unknown names last.
+// Bind checks a request's values against the service's arguments and fills in the
+// defaults. The error joins one *ArgumentError for each problem, in the order of the
+// catalogue, with unknown names last.
 func (s *Service) Bind(given map[string]Value) (Values, error) {
 	v := Values{service: s, list: make([]Value, len(s.Arguments))}
 	var errs []error
@@ -138,7 +139,9 @@ func (s *Service) Bind(given map[string]Value) (Values, error) {
 		raw, ok := given[a.Name]
 		if !ok {
 			if a.Required {
-				errs = append(errs, &ArgumentError{Service: s.Name, Argument: a.Name, Reason: ReasonMissingArgument, Accepted: a.Accepted()})
+				errs = append(errs, &ArgumentError{
+					Service: s.Name, Argument: a.Name, Reason: ReasonMissingArgument, Accepted: a.Accepted(),
+				})
 			}
 			v.list[i] = a.Default
 			continue
@@ -146,7 +149,9 @@ func (s *Service) Bind(given map[string]Value) (Values, error) {
 		known++
 		bound, reason := a.bind(raw)
 		if reason != "" {
-			errs = append(errs, &ArgumentError{Service: s.Name, Argument: a.Name, Reason: reason, Value: raw.quote(), Accepted: a.Accepted()})
+			errs = append(errs, &ArgumentError{
+				Service: s.Name, Argument: a.Name, Reason: reason, Value: raw.quote(), Accepted: a.Accepted(),
+			})
 		}
 		v.list[i] = bound
 	}
@@ -162,7 +167,7 @@ func (s *Service) Bind(given map[string]Value) (Values, error) {
 	return v, nil
 }
 
-// unknown reports the given names that the service does not have.
+// unknown returns an error for each given name that is not an argument of the service.
 func (s *Service) unknown(given map[string]Value) []error {
 	names := make([]string, 0, len(s.Arguments))
 	has := make(map[string]bool, len(s.Arguments))
@@ -184,7 +189,9 @@ func (s *Service) unknown(given map[string]Value) []error {
 	errs := make([]error, len(strange))
 	for i, name := range strange {
 		v := given[name]
-		errs[i] = &ArgumentError{Service: s.Name, Argument: name, Reason: ReasonUnknownArgument, Value: v.quote(), Accepted: accepted}
+		errs[i] = &ArgumentError{
+			Service: s.Name, Argument: name, Reason: ReasonUnknownArgument, Value: v.quote(), Accepted: accepted,
+		}
 	}
 	return errs
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Speed is how fast one processor of a site is, in millionths of the reference
-// processor that services' work refers to. It is fixed-point so that scaling is
-// exact and the same on every machine.
+// Speed is the speed of one processor of a site, in millionths of the reference processor
+// to which the work of services refers. It is fixed-point, so scaling is exact and the
+// same on every machine.
 type Speed int64
 
 // Limits and unit of speeds.
@@ -21,7 +21,7 @@ const (
 	speedTerm       = "a number from 0.001 to 1000"
 )
 
-// ParseSpeed reads a speed as configuration writes it: "1.25".
+// ParseSpeed parses a speed in the format of configuration files: "1.25".
 func ParseSpeed(s string) (Speed, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(f >= 0.001 && f <= 1000) {
@@ -38,15 +38,14 @@ func (s Speed) Validate() error {
 	return nil
 }
 
-// Float returns the speed as a number, 1.0 being the reference.
+// Float returns the speed as a number; the reference is 1.0.
 func (s Speed) Float() float64 { return float64(s) / float64(Reference) }
 
 // String formats the speed as a number.
 func (s Speed) String() string { return strconv.FormatFloat(s.Float(), 'g', -1, 64) }
 
-// Scale returns how long d, a time at speed 1.0, takes at speed s: d/s, rounded
-// up to the microsecond. What does not fit is batch.Forever. d must not be
-// negative.
+// Scale converts d, a time at speed 1.0, to speed s: d/s, rounded up to the microsecond.
+// A result that does not fit is batch.Forever. d must not be negative.
 func (s Speed) Scale(d batch.Duration) batch.Duration {
 	if s == Reference || d == batch.Forever {
 		return d
@@ -54,8 +53,8 @@ func (s Speed) Scale(d batch.Duration) batch.Duration {
 	return d.Times(int64(Reference), int64(s))
 }
 
-// Walltime returns Scale(d), rounded up to whole seconds: millionths of a second
-// over millionths of the reference speed are seconds.
+// Walltime returns Scale(d), rounded up to whole seconds. Millionths of a second divided
+// by millionths of the reference speed are seconds.
 func (s Speed) Walltime(d batch.Duration) batch.Duration {
 	seconds := uint64(d) / uint64(s)
 	if uint64(d)%uint64(s) > 0 {

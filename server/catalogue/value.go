@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,21 +10,21 @@ import (
 // Type is the type of an argument.
 type Type uint8
 
-// The types of arguments and of the values given for them.
+// The types of arguments and of their values.
 const (
 	TypeInt         Type = iota + 1 // a 64-bit integer
 	TypeFloat                       // a finite 64-bit floating-point number
 	TypeString                      // UTF-8 text
 	TypeBool                        // true or false
 	TypeFileIn                      // a file that the client sends
-	TypeFileOut                     // a file that the job writes; no request gives it
-	TypeText                        // of values only: as a person typed it, read by the argument's type
+	TypeFileOut                     // a file that the job writes; requests give none
+	TypeText                        // of values only: typed text, which Bind converts to the argument's type
 	TypeFileInOut                   // a file that the client sends and the job changes
 	TypeVector                      // a vector that the client sends
-	TypeVectorOut                   // a vector that the job writes; no request gives it
+	TypeVectorOut                   // a vector that the job writes; requests give none
 	TypeVectorInOut                 // a vector that the client sends and the job changes
 	TypeMatrix                      // a matrix that the client sends
-	TypeMatrixOut                   // a matrix that the job writes; no request gives it
+	TypeMatrixOut                   // a matrix that the job writes; requests give none
 	TypeMatrixInOut                 // a matrix that the client sends and the job changes
 )
 
@@ -34,7 +35,7 @@ var typeNames = [...]string{
 	TypeMatrix: "matrix", TypeMatrixOut: "matrix-out", TypeMatrixInOut: "matrix-inout",
 }
 
-// String returns the type's name as the catalogue file writes it.
+// String returns the type's name in the catalogue file.
 func (t Type) String() string {
 	if int(t) < len(typeNames) && typeNames[t] != "" {
 		return typeNames[t]
@@ -42,15 +43,15 @@ func (t Type) String() string {
 	return "unspecified"
 }
 
-// File is a reference to a file's content. The catalogue looks at its size only.
+// File is a reference to a file's content. The catalogue uses only its size and name.
 type File struct {
-	SHA256 string `json:"sha256,omitempty"` // of the content; may be empty when only an estimate is asked for
+	SHA256 string `json:"sha256,omitempty"` // of the content; can be empty in a request for an estimate
 	Size   int64  `json:"size,omitempty"`   // bytes, at least 0
-	Name   string `json:"name,omitempty"`   // base name that the program should see; may be empty
-	Data   string `json:"data,omitempty"`   // handle of data that stay at a site, if the request names those; see package depot
+	Name   string `json:"name,omitempty"`   // base name for the program; can be empty
+	Data   string `json:"data,omitempty"`   // handle of data kept at a site; see package depot
 }
 
-// In says whether the client sends content for arguments of the type.
+// In reports whether the client sends content for arguments of the type.
 func (t Type) In() bool {
 	switch t {
 	case TypeFileIn, TypeFileInOut, TypeVector, TypeVectorInOut, TypeMatrix, TypeMatrixInOut:
@@ -59,7 +60,7 @@ func (t Type) In() bool {
 	return false
 }
 
-// Out says whether the job writes what arguments of the type are afterwards.
+// Out reports whether the job writes arguments of the type.
 func (t Type) Out() bool {
 	switch t {
 	case TypeFileOut, TypeFileInOut, TypeVectorOut, TypeVectorInOut, TypeMatrixOut, TypeMatrixInOut:
@@ -68,8 +69,8 @@ func (t Type) Out() bool {
 	return false
 }
 
-// Rank returns how many dimensions arguments of the type have: 1 of vectors, 2 of
-// matrices, else 0.
+// Rank returns the number of dimensions of the type: 1 for vectors, 2 for matrices, else
+// 0.
 func (t Type) Rank() int {
 	switch t {
 	case TypeVector, TypeVectorOut, TypeVectorInOut:
@@ -80,8 +81,8 @@ func (t Type) Rank() int {
 	return 0
 }
 
-// given returns the type of the values that requests give for arguments of the type; 0
-// when they give none.
+// given returns the type of the values in requests for arguments of the type; 0 for
+// outputs, which requests do not give.
 func (t Type) given() Type {
 	switch {
 	case !t.In():
@@ -100,14 +101,14 @@ func (t Type) given() Type {
 // Value is one argument's value. The zero Value is no value. Values can be
 // compared with ==.
 type Value struct {
-	kind Type  // one that is given: of what goes in and out that of what goes in
+	kind Type  // as returned by Type.given: the input type also for -inout
 	num  int64 // int; bool as 0 or 1
 	real float64
 	text string // string, text
-	file File   // of arrays the block
+	file File   // file; block of an array
 
 	element Element
-	dims    [2]int64 // of a vector the first one
+	dims    [2]int64 // a vector uses the first
 }
 
 // Int returns the value of an int argument; a float argument takes it too.
@@ -131,8 +132,8 @@ func Bool(b bool) Value {
 // FileIn returns the value of a file argument.
 func FileIn(f File) Value { return Value{kind: TypeFileIn, file: f} }
 
-// Array returns the value of a vector or matrix: its block and how it is to be read. It
-// is no value unless there are one or two dimensions.
+// Array returns the value of a vector or matrix with its block and layout. A layout
+// without one or two dimensions gives the zero Value.
 func Array(block File, l Layout) Value {
 	v := Value{file: block, element: l.Element}
 	switch copy(v.dims[:], l.Dims); len(l.Dims) {
@@ -146,15 +147,14 @@ func Array(block File, l Layout) Value {
 	return v
 }
 
-// Text returns a value as a person typed it. Bind reads it as the argument's
-// type wants: "3" is a number for an int and a text for a string. No file can
-// be given in this way.
+// Text returns a value of typed text. Bind converts it to the argument's type: "3" is a
+// number for an int and text for a string. Files and arrays do not accept it.
 func Text(s string) Value { return Value{kind: TypeText, text: s} }
 
-// Type returns the value's type; 0 of the zero Value.
+// Type returns the value's type; 0 for the zero Value.
 func (v Value) Type() Type { return v.kind }
 
-// Int returns an int's value, 0 of other types.
+// Int returns an int's value; 0 for other types.
 func (v Value) Int() int64 {
 	if v.kind != TypeInt {
 		return 0
@@ -162,7 +162,7 @@ func (v Value) Int() int64 {
 	return v.num
 }
 
-// Float returns a float's or an int's value, 0 of other types.
+// Float returns a float's or an int's value; 0 for other types.
 func (v Value) Float() float64 {
 	if v.kind == TypeInt {
 		return float64(v.num)
@@ -170,17 +170,17 @@ func (v Value) Float() float64 {
 	return v.real
 }
 
-// Bool returns a bool's value, false of other types.
+// Bool returns a bool's value; false for other types.
 func (v Value) Bool() bool { return v.kind == TypeBool && v.num != 0 }
 
-// Text returns the text of a string or of a Text value, "" of other types.
+// Text returns the text of a string or a Text value; "" for other types.
 func (v Value) Text() string { return v.text }
 
-// File returns the reference of a file or of the block of an array, the zero File of
+// File returns the reference to a file or to the block of an array; the zero File for
 // other types.
 func (v Value) File() File { return v.file }
 
-// WithFile returns the same file or array with another reference of its content.
+// WithFile returns the same file or array with another reference to its content.
 func (v Value) WithFile(f File) Value {
 	if v.kind.In() {
 		v.file = f
@@ -188,7 +188,7 @@ func (v Value) WithFile(f File) Value {
 	return v
 }
 
-// Layout returns how the block of an array is to be read, the zero Layout of other types.
+// Layout returns the layout of an array; the zero Layout for other types.
 func (v Value) Layout() Layout {
 	if v.kind.Rank() == 0 {
 		return Layout{}
@@ -196,8 +196,8 @@ func (v Value) Layout() Layout {
 	return Layout{Element: v.element, Dims: slices.Clone(v.dims[:v.kind.Rank()])}
 }
 
-// String formats the value as it stands in an argument vector. Of a file that is
-// its name: its path is the launcher's business.
+// String formats the value for an argument vector. A file becomes its name: only the
+// launch knows its path.
 func (v Value) String() string {
 	switch v.kind {
 	case TypeInt:
@@ -213,7 +213,7 @@ func (v Value) String() string {
 	}
 }
 
-// quote formats a value for an error message, cut to a readable length.
+// quote formats a value for an error message and cuts it to a readable length.
 func (v Value) quote() string {
 	s := v.String()
 	const longest = 64
@@ -230,4 +230,88 @@ func (v Value) quote() string {
 	default:
 		return strconv.Quote(s)
 	}
+}
+
+// wireValue is a Value as JSON: exactly one field is set. Floats are text, so that every
+// float survives a round trip.
+type wireValue struct {
+	Int    *int64     `json:"int,omitempty"`
+	Float  *string    `json:"float,omitempty"`
+	String *string    `json:"string,omitempty"`
+	Bool   *bool      `json:"bool,omitempty"`
+	File   *File      `json:"file,omitempty"`
+	Text   *string    `json:"text,omitempty"`
+	Array  *wireArray `json:"array,omitempty"`
+}
+
+// wireArray is a vector or matrix as JSON.
+type wireArray struct {
+	File
+	Element string  `json:"element"`
+	Dims    []int64 `json:"dims"`
+}
+
+func (a *wireArray) value() (Value, error) {
+	e, known := ElementNamed(a.Element)
+	v := Array(a.File, Layout{Element: e, Dims: a.Dims})
+	if a.Element != Element(0).String() && !known || v.kind == 0 {
+		return Value{}, fmt.Errorf("value: array of %d dimensions of %.70q", len(a.Dims), a.Element)
+	}
+	return v, nil
+}
+
+// MarshalJSON encodes the value with its type: {"int":3}. The zero Value is {}.
+func (v Value) MarshalJSON() ([]byte, error) {
+	var w wireValue
+	switch v.kind {
+	case TypeInt:
+		w.Int = &v.num
+	case TypeFloat:
+		text := strconv.FormatFloat(v.real, 'g', -1, 64)
+		w.Float = &text
+	case TypeString:
+		w.String = &v.text
+	case TypeBool:
+		is := v.num != 0
+		w.Bool = &is
+	case TypeFileIn:
+		w.File = &v.file
+	case TypeText:
+		w.Text = &v.text
+	case TypeVector, TypeMatrix:
+		w.Array = &wireArray{File: v.file, Element: v.element.String(), Dims: v.dims[:v.kind.Rank()]}
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON is the inverse of MarshalJSON.
+func (v *Value) UnmarshalJSON(b []byte) error {
+	var w wireValue
+	if err := json.Unmarshal(b, &w); err != nil {
+		return fmt.Errorf("value: %w", err)
+	}
+	*v = Value{}
+	switch {
+	case w.Int != nil:
+		*v = Int(*w.Int)
+	case w.Float != nil:
+		f, err := strconv.ParseFloat(*w.Float, 64)
+		if err != nil {
+			return fmt.Errorf("value: float: %w", err)
+		}
+		*v = Float(f)
+	case w.String != nil:
+		*v = String(*w.String)
+	case w.Bool != nil:
+		*v = Bool(*w.Bool)
+	case w.File != nil:
+		*v = FileIn(*w.File)
+	case w.Text != nil:
+		*v = Text(*w.Text)
+	case w.Array != nil:
+		var err error
+		*v, err = w.Array.value()
+		return err
+	}
+	return nil
 }

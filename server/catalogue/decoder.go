@@ -2,20 +2,25 @@ package catalogue
 
 import (
 	"fmt"
+	"math"
 	"sort"
+	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Problem is one thing that is wrong with a catalogue file.
+// Problem is one mistake in a catalogue file.
 type Problem struct {
-	Line    int    // from 1; 0 if not known
+	Line    int    // from 1; 0 if unknown
 	Key     string // path: "services[2].args[0].min"
-	Message string // what was found and what is accepted
+	Message string // the found and the accepted values
 }
 
-// LoadError lists everything that is wrong with a catalogue file.
+// LoadError lists all mistakes in a catalogue file.
 type LoadError struct {
 	File     string
 	Problems []Problem // by line
@@ -34,16 +39,15 @@ func (e *LoadError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// decoder walks a parsed YAML file and collects problems. It is written out
-// rather than left to struct tags so that every problem has its line and key,
-// and one problem does not hide the next.
+// decoder walks a parsed YAML file and collects problems. It does not use struct tags, so
+// that every problem has its line and key, and one problem does not hide the next.
 type decoder struct {
 	problems []Problem
-	files    Files       // nil: a catalogue names none
-	dims     []dimension // of the arguments of the service in hand
+	files    Files       // nil: the catalogue refers to no files
+	dims     []dimension // of the service that is being decoded
 }
 
-// field is a key of a mapping and how to read its value.
+// field is a key of a mapping and the function that decodes its value.
 type field struct {
 	key      string
 	required bool
@@ -54,11 +58,11 @@ func (d *decoder) fail(n *yaml.Node, path, format string, a ...any) {
 	d.problems = append(d.problems, Problem{Line: n.Line, Key: path, Message: fmt.Sprintf(format, a...)})
 }
 
-// failed returns whether something went wrong after a mark.
+// failed reports whether a problem was added after a mark.
 func (d *decoder) failed(mark int) bool { return len(d.problems) > mark }
 
-// mapping reads the known fields in the order given here, so that what is read
-// later may use what was read before, whatever the order in the file.
+// mapping decodes the known fields in the order of fields, not of the file. Later fields
+// can so use the values of earlier ones.
 func (d *decoder) mapping(n *yaml.Node, path string, fields ...field) {
 	n = follow(n)
 	if n.Kind != yaml.MappingNode {
@@ -88,7 +92,7 @@ func (d *decoder) mapping(n *yaml.Node, path string, fields ...field) {
 	}
 }
 
-// list reads each element of a sequence.
+// list calls read for each element of a sequence.
 func (d *decoder) list(n *yaml.Node, path string, read func(n *yaml.Node, path string)) {
 	if n.Kind != yaml.SequenceNode {
 		d.fail(n, path, "got %s, accepted: a list", kindOf(n))
@@ -99,7 +103,7 @@ func (d *decoder) list(n *yaml.Node, path string, read func(n *yaml.Node, path s
 	}
 }
 
-// scalar returns the text of a single value that is not null.
+// scalar returns the text of a scalar; false and a problem for null or another kind.
 func (d *decoder) scalar(n *yaml.Node, path, accepted string) (string, bool) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
 		d.fail(n, path, "got %s, accepted: %s", kindOf(n), accepted)
@@ -108,8 +112,8 @@ func (d *decoder) scalar(n *yaml.Node, path, accepted string) (string, bool) {
 	return n.Value, true
 }
 
-// follow replaces an alias by what it stands for. The schema bounds the depth,
-// so an alias to itself cannot loop.
+// follow resolves an alias. The schema bounds the depth, so an alias to itself cannot
+// loop.
 func follow(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
 		return n.Alias
@@ -156,4 +160,50 @@ func kindOf(n *yaml.Node) string {
 	default:
 		return "nothing"
 	}
+}
+
+const (
+	bytesAccepted    = "bytes with a unit, as 512MiB (B, KiB, MiB, GiB, TiB, kB, MB, GB, TB)"
+	durationAccepted = "a time with its unit, as 90s, 5m or 1h30m"
+)
+
+var byteUnits = []struct {
+	name string
+	size float64
+}{
+	{"KiB", 1 << 10},
+	{"MiB", 1 << 20},
+	{"GiB", 1 << 30},
+	{"TiB", 1 << 40},
+	{"kB", 1e3},
+	{"MB", 1e6},
+	{"GB", 1e9},
+	{"TB", 1e12},
+	{"B", 1},
+}
+
+// parseBytes parses an amount of memory: a number and a unit. It returns bytes.
+func parseBytes(s string) (int64, error) {
+	for _, u := range byteUnits {
+		number, ok := strings.CutSuffix(s, u.name)
+		if !ok {
+			continue
+		}
+		x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		b := float64(x * u.size)
+		if err != nil || !(b >= 1 && b <= 1<<62) {
+			break
+		}
+		return int64(math.Ceil(b)), nil
+	}
+	return 0, fmt.Errorf("got %q, accepted: %s", s, bytesAccepted)
+}
+
+// parseDuration parses a time of at least zero with its unit.
+func parseDuration(s string) (batch.Duration, bool) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 || !strings.ContainsAny(s, "hmsuµn") {
+		return 0, false
+	}
+	return batch.Duration(d / time.Microsecond), true
 }

@@ -4,13 +4,101 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// dimension is an expression of an argument's dims, which is compiled when all the
-// arguments are known: it may be about those that follow, and about its own.
+// Element is the element type of a vector or matrix. Blocks are little-endian.
+type Element uint8
+
+// The element types.
+const (
+	Float64    Element = iota + 1 // IEEE 754 binary64
+	Float32                       // IEEE 754 binary32
+	Int64                         // two's complement
+	Int32                         // two's complement
+	Uint8                         // unsigned
+	Complex128                    // two Float64: real part, imaginary part
+)
+
+var elements = [...]struct {
+	name string
+	size int64
+}{
+	Float64: {"float64", 8}, Float32: {"float32", 4}, Int64: {"int64", 8}, Int32: {"int32", 4},
+	Uint8: {"uint8", 1}, Complex128: {"complex128", 16},
+}
+
+// elementNames lists the element types for messages.
+const elementNames = "float64, float32, int64, int32, uint8, complex128"
+
+// ElementNamed returns the element type with the name; false if there is none.
+func ElementNamed(name string) (Element, bool) {
+	for e := range elements {
+		if e > 0 && elements[e].name == name {
+			return Element(e), true
+		}
+	}
+	return 0, false
+}
+
+func (e Element) known() bool { return e > 0 && int(e) < len(elements) }
+
+// String returns the element type's name in the catalogue file.
+func (e Element) String() string {
+	if !e.known() {
+		return "unspecified"
+	}
+	return elements[e].name
+}
+
+// Size returns the size of one element in bytes; 0 for an unknown type.
+func (e Element) Size() int64 {
+	if !e.known() {
+		return 0
+	}
+	return elements[e].size
+}
+
+// Layout describes the block of a vector or matrix: element type and dimensions. Elements
+// are contiguous, matrices in row-major order.
+type Layout struct {
+	Element Element `json:"element"`
+	Dims    []int64 `json:"dims"` // length of a vector; rows and columns of a matrix
+}
+
+// maxElements is the largest number of elements in a block, and the largest dimension: up
+// to it float64 expressions are exact.
+const maxElements = 1 << 53
+
+// Bytes returns the size of the block in bytes; false if a dimension is negative or the
+// block has more than 2^53 elements.
+func (l Layout) Bytes() (int64, bool) {
+	n := int64(1)
+	for _, d := range l.Dims {
+		if d < 0 || d > maxElements || d > 0 && n > maxElements/d {
+			return 0, false
+		}
+		n *= d
+	}
+	return n * l.Element.Size(), true
+}
+
+// String formats the layout for messages: "3 x 4 of float64".
+func (l Layout) String() string { return joinDims(l.Dims) + " of " + l.Element.String() }
+
+func joinDims(dims []int64) string {
+	texts := make([]string, len(dims))
+	for i, d := range dims {
+		texts[i] = strconv.FormatInt(d, 10)
+	}
+	return strings.Join(texts, " x ")
+}
+
+// dimension is an expression of an argument's dims. It can refer to any argument of the
+// service, so it is compiled after all of them were read.
 type dimension struct {
 	argument string
 	node     *yaml.Node
@@ -32,7 +120,7 @@ func (d *decoder) element(n *yaml.Node, path string) Element {
 	return e
 }
 
-// dimensions reads the dims of a vector or matrix.
+// dimensions decodes the dims of a vector or matrix.
 func (d *decoder) dimensions(n *yaml.Node, path string, a *Argument) []string {
 	var sources []string
 	d.list(n, path, func(n *yaml.Node, path string) {
@@ -52,7 +140,7 @@ func (d *decoder) dimensions(n *yaml.Node, path string, a *Argument) []string {
 	return sources
 }
 
-// compileDims compiles the dims of an argument, one of args.
+// compileDims compiles the dims of an argument in args.
 func (d *decoder) compileDims(a *Argument, args []Argument) {
 	for _, dim := range d.dims {
 		if dim.argument == a.Name && len(a.dims) < len(a.Dims) {
@@ -61,11 +149,11 @@ func (d *decoder) compileDims(a *Argument, args []Argument) {
 	}
 }
 
-// fit works out the layouts of all arrays, and returns an *ArgumentError for each one
-// that is not as the catalogue wants it.
+// fit computes the layouts of all arrays and returns an *ArgumentError for each array that
+// does not match the catalogue.
 func (v *Values) fit() []error {
 	v.layouts = make([]Layout, len(v.list))
-	// What is said of one argument may be about another one.
+	// Dims refer to other arguments, so all sizes are checked before any dims.
 	for _, check := range []func(a *Argument, given *Value, l *Layout) *ArgumentError{v.hasSize, v.hasDims} {
 		var errs []error
 		for i := range v.service.Arguments {
@@ -85,10 +173,10 @@ func (v *Values) fit() []error {
 	return nil
 }
 
-// hasSize checks the size of an array that goes in. One that is not here yet and whose
-// size is not said has the size that its layout says.
+// hasSize checks the size of an input array. An array without size and content gets the
+// size of its layout.
 func (v *Values) hasSize(_ *Argument, given *Value, l *Layout) *ArgumentError {
-	if given.kind == 0 { // it only comes out
+	if given.kind == 0 { // output only
 		return nil
 	}
 	*l = given.Layout()
@@ -104,8 +192,8 @@ func (v *Values) hasSize(_ *Argument, given *Value, l *Layout) *ArgumentError {
 	return nil
 }
 
-// hasDims checks the dimensions of an array against its dims, or takes them from there
-// if it only comes out.
+// hasDims checks the dimensions of an input array against its dims, and sets those of an
+// output array from them.
 func (v *Values) hasDims(a *Argument, given *Value, l *Layout) *ArgumentError {
 	if a.dims == nil {
 		return nil
@@ -119,7 +207,9 @@ func (v *Values) hasDims(a *Argument, given *Value, l *Layout) *ArgumentError {
 		if slices.Equal(wanted, l.Dims) {
 			return nil
 		}
-		return &ArgumentError{Value: fmt.Sprintf("%v, %v", given.kind, *l), Accepted: fmt.Sprintf("%s, %s", joinDims(wanted), by)}
+		return &ArgumentError{
+			Value: fmt.Sprintf("%v, %v", given.kind, *l), Accepted: fmt.Sprintf("%s, %s", joinDims(wanted), by),
+		}
 	}
 	*l = Layout{Element: a.Element, Dims: wanted}
 	if _, ok := l.Bytes(); !ok {
@@ -130,7 +220,7 @@ func (v *Values) hasDims(a *Argument, given *Value, l *Layout) *ArgumentError {
 
 const tooManyElements = "dimensions of at least 0, and at most 2^53 elements"
 
-// evalDims returns what the dims of an argument are for these values.
+// evalDims evaluates the dims of an argument for these values.
 func (v *Values) evalDims(a *Argument) ([]int64, *ArgumentError) {
 	dims := make([]int64, len(a.dims))
 	for i, e := range a.dims {
@@ -148,7 +238,7 @@ func (v *Values) evalDims(a *Argument) ([]int64, *ArgumentError) {
 
 const wholeNumber = "a whole number, 0 to 2^53"
 
-// member is what can be said of an argument's content in placeholders.
+// member is a property of an argument's content that a placeholder can name.
 type member uint8
 
 const (
@@ -159,8 +249,8 @@ const (
 	colsMember
 )
 
-// members returns what there is to be said of an argument, by its type. Of a file that
-// only comes out it is nothing, of an array the same as of one that goes in.
+// members returns the members of an argument of this type, by name. An output-only file
+// has none; an output-only array has those of an input array.
 func (t Type) members() map[string]member {
 	switch {
 	case t.Rank() == 1:
@@ -181,7 +271,7 @@ func (v Values) member(i int, m member) int64 {
 	l := v.layouts[i]
 	switch m {
 	case sizeMember:
-		bytes, _ := l.Bytes() // it was checked
+		bytes, _ := l.Bytes() // fit checked it
 		return bytes
 	case colsMember:
 		return l.Dims[1]
