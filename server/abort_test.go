@@ -6,7 +6,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func TestATargetThatMissesADropAsksUntilItKnows(t *testing.T) {
+func TestTargetThatMissedADropAsksTheSource(t *testing.T) {
 	for name, m := range map[string]moment{"killed before Drop": before, "killed after Drop": after} {
 		t.Run(name, func(t *testing.T) {
 			g := newGrid(t, "")
@@ -49,7 +49,7 @@ func (p *processSite) cancel(id string) *droverv1.Job {
 	return res.GetJob()
 }
 
-func TestACancelWhileTheTargetMakesRoomEndsTheMove(t *testing.T) {
+func TestCancelDuringReserveAbortsTheMove(t *testing.T) {
 	for name, m := range map[string]moment{"before Reserve": before, "after Reserve": after} {
 		t.Run(name, func(t *testing.T) {
 			g := newGrid(t, "")
@@ -79,7 +79,7 @@ func TestACancelWhileTheTargetMakesRoomEndsTheMove(t *testing.T) {
 	}
 }
 
-func TestACancelOfAJobThatIsComingIsCarriedOutWhenItHasCome(t *testing.T) {
+func TestCancelOfAnIncomingJobTakesEffectOnArrival(t *testing.T) {
 	g := newGrid(t, "")
 	id := g.queue([]byte("x"))
 	asked := g.when(g.target, "Confirm", before, func() {
@@ -102,7 +102,7 @@ func TestACancelOfAJobThatIsComingIsCarriedOutWhenItHasCome(t *testing.T) {
 }
 
 // A job that comes back under a higher epoch is one job all the time.
-func TestAJobMayMoveThereAndBack(t *testing.T) {
+func TestJobMovesToAnotherSiteAndBack(t *testing.T) {
 	g := newGrid(t, "")
 	id := g.queue(payload)
 	other := g.target.submit(newID(t), g.ground.request("once", 4, true, 0))
@@ -127,7 +127,7 @@ func TestAJobMayMoveThereAndBack(t *testing.T) {
 	g.settled(id, payload)
 }
 
-func TestAnOperatorSettlesWhatALostSiteLeft(t *testing.T) {
+func TestOperatorSettlesMovesOfALostSite(t *testing.T) {
 	for name, c := range map[string]struct {
 		step       string
 		when       moment

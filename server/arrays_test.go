@@ -77,7 +77,7 @@ func (s *testSite) stacked(t testing.TB) arguments {
 	}
 }
 
-func TestArraysTravelToAJobAndBack(t *testing.T) {
+func TestJobReadsAndWritesArrays(t *testing.T) {
 	s := start(t, configured(t, arraysYAML))
 	j := s.submit(t, &droverv1.Request{Service: "stack", Arguments: s.stacked(t)})
 	done := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
@@ -117,7 +117,7 @@ func TestArraysTravelToAJobAndBack(t *testing.T) {
 	}
 }
 
-func TestArraysOfAnotherSizeThanTheirDimsFailTheJob(t *testing.T) {
+func TestOutputArrayOfTheWrongSizeFailsTheJob(t *testing.T) {
 	s := start(t, configured(t, arraysYAML))
 	given := s.stacked(t)
 	given["cut"] = number(3)
@@ -141,7 +141,7 @@ func TestArraysOfAnotherSizeThanTheirDimsFailTheJob(t *testing.T) {
 	}
 }
 
-func TestRequestsWithWrongArraysAreRefused(t *testing.T) {
+func TestSubmitRefusesInvalidArrays(t *testing.T) {
 	s := start(t, configured(t, arraysYAML))
 	good := s.stacked(t)
 	six := float64s(1, 2, 3, 4, 5, 6)
@@ -186,7 +186,7 @@ func TestRequestsWithWrongArraysAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnEstimateNeedsDimensionsAndNoContent(t *testing.T) {
+func TestEstimateNeedsDimensionsButNoContent(t *testing.T) {
 	s := start(t, configured(t, arraysYAML))
 	of := func(e droverv1.ElementType, dims ...int64) *droverv1.Value {
 		return &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{Element: e, Dimensions: dims}}}
@@ -199,7 +199,7 @@ func TestAnEstimateNeedsDimensionsAndNoContent(t *testing.T) {
 	}
 }
 
-func TestTheCatalogueTellsOfArrays(t *testing.T) {
+func TestCatalogueDescribesArrays(t *testing.T) {
 	s := start(t, configured(t, arraysYAML))
 	res, err := s.client.Describe(within(t), &droverv1.DescribeRequest{})
 	if err != nil {

@@ -44,7 +44,7 @@ func reservation(t testing.TB, change func(*droverv1.ReserveRequest)) *droverv1.
 
 // Whatever comes in, the answer says what was wrong with it, the server goes on,
 // and so does the one after it.
-func TestBadInputIsRefusedByEveryCall(t *testing.T) {
+func TestEveryCallRefusesBadInput(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	p := s.peerClient(t)
@@ -216,7 +216,7 @@ func (s *testSite) introduce(t *testing.T, name string) {
 }
 
 // A job whose epochs are used up is moved no more, however it is asked.
-func TestTheLastEpochIsNotFollowedByTheFirst(t *testing.T) {
+func TestEpochsDoNotWrapAround(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	p := s.peerClient(t)
@@ -256,7 +256,7 @@ func siteOrder(id string, seen uint32) site.Order {
 
 // A job whose times are those of no clock is listed like any other: Protobuf's JSON
 // refuses a whole page for one instant that is out of range.
-func TestAJobOfAnotherAgeDoesNotKeepListsFromBeingSent(t *testing.T) {
+func TestListsIncludeJobsWithExtremeTimes(t *testing.T) {
 	s := start(t, configured(t, ""))
 	p := s.peerClient(t)
 	s.introduce(t, "mars")

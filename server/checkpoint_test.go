@@ -28,7 +28,7 @@ services:
       model: {fixed: {width: 1, time: 1000s}}`
 
 // A server that was killed may have told the job to make place, and nobody knows.
-func TestAJobThatMakesPlaceWhileItsServerIsAwayGoesOn(t *testing.T) {
+func TestJobCheckpointedWhileTheServerIsDownResumes(t *testing.T) {
 	for name, away := range map[string]bool{"while it is away": true, "after it is back": false} {
 		t.Run(name, func(t *testing.T) {
 			p := newProcessSite(t, "lyon", savesYAML)
@@ -80,7 +80,7 @@ func (p *processSite) attemptSays(id, name, what string) {
 	p.t.Fatalf("the attempt of job %s does not say %s", id, what)
 }
 
-func TestOutcomeOfAnAttemptThatNobodyWatched(t *testing.T) {
+func TestOutcomeOfAnUnwatchedAttempt(t *testing.T) {
 	began := time.Unix(1000, 0)
 	exited := func(code int) attempt.Status {
 		return attempt.Status{Condition: attempt.Exited, Code: code, Started: began}

@@ -65,7 +65,7 @@ func (p *processSite) shift(by time.Duration, ids ...string) {
 
 // A clock that is set while no server is there gives no job more time, and takes
 // none away.
-func TestAClockThatWasSetChangesNoWalltime(t *testing.T) {
+func TestClockJumpsDoNotChangeWalltimes(t *testing.T) {
 	for name, by := range map[string]time.Duration{"back": time.Hour, "forward": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			g := newGround(t)

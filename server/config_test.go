@@ -15,7 +15,7 @@ import (
 // example is the directory of the example files.
 const example = "../docs/examples"
 
-func TestEveryExampleOfAServerStarts(t *testing.T) {
+func TestServerExamplesStart(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join(example, "*.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestEveryExampleOfAServerStarts(t *testing.T) {
 	}
 }
 
-func TestTheExampleWithEveryKeyHasEveryKey(t *testing.T) {
+func TestEveryKeyExampleIsParsedCompletely(t *testing.T) {
 	cfg, err := ReadConfig(filepath.Join(example, "server-every-key.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestTheExampleWithEveryKeyHasEveryKey(t *testing.T) {
 	}
 }
 
-func TestEverythingWrongIsToldAtOnceWithLineAndKey(t *testing.T) {
+func TestConfigurationReportsAllErrorsWithLineAndKey(t *testing.T) {
 	_, err := ParseConfig([]byte(`version: 2
 name: a/b
 listen: 0.0.0.0:80
@@ -118,7 +118,7 @@ palms: 3
 	}
 }
 
-func TestConfigurationsThatAreRefused(t *testing.T) {
+func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	const good = "version: 1\nname: a\nnodes: [{processors: 4}]\nservices: {inline: []}\n"
 	const farm = "version: 1\nname: a\nnodes: [{processors: 4, score: 100, licenses: [lu]}, {processors: 2, score: 50}]\npolicy: {name: convergent}\nservices: {inline: []}\n"
 	if _, err := ParseConfig([]byte(farm+"licenses: [{name: cad, copies: 2}]"), ""); err != nil {
@@ -207,7 +207,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestACatalogueInAFileIsReadBesideTheConfiguration(t *testing.T) {
+func TestCatalogueFileIsReadRelativeToTheConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -261,7 +261,7 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
-func TestFieldErrorsCanBeFound(t *testing.T) {
+func TestValidateReturnsFieldErrors(t *testing.T) {
 	cfg := Default()
 	err := cfg.Validate()
 	var f *FieldError
@@ -270,7 +270,7 @@ func TestFieldErrorsCanBeFound(t *testing.T) {
 	}
 }
 
-func TestASiteUnderSlurmHasNoNodesOfItsOwn(t *testing.T) {
+func TestSlurmSiteConfiguration(t *testing.T) {
 	cfg, err := ReadConfig(filepath.Join(example, "site-slurm.yaml"))
 	if err != nil || cfg.external() == nil || cfg.Batch.Partition != "main" || cfg.Batch.Model.Name != "easy" {
 		t.Errorf("%+v, %v", cfg.Batch, err)
@@ -303,7 +303,7 @@ func TestASiteUnderSlurmHasNoNodesOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestNoExampleKeepsJobsWhereTheyAreCleanedAway(t *testing.T) {
+func TestExamplesKeepNoDataBelowTmp(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join(example, "*.yaml"))
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)

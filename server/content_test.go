@@ -53,7 +53,7 @@ func (s *testSite) fetch(ctx context.Context, id string, offset int64) (string, 
 
 func handle(id string) *droverv1.Value { return file(&droverv1.File{DataId: id}) }
 
-func TestDataStayUnderAHandleAndOverARestart(t *testing.T) {
+func TestHandlesSurviveARestart(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	content := strings.Repeat("drover\x00\n", 40_000)
@@ -118,7 +118,7 @@ func TestDataAreListedInPages(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDataIsRefused(t *testing.T) {
+func TestInvalidDataRequestsAreRefused(t *testing.T) {
 	s := start(t, configured(t, "limits: {file: 100B, content: 100B, data: 100B, data_owner: 50B}"))
 	f, err := s.upload(within(t), make([]byte, 24))
 	if err != nil {
@@ -198,7 +198,7 @@ func TestWhatIsNoDataIsRefused(t *testing.T) {
 	}
 }
 
-func TestDataThatMadeRoomAreToldOf(t *testing.T) {
+func TestEvictedDataAreReported(t *testing.T) {
 	s := start(t, configured(t, "limits: {file: 100B, content: 100B, data: 10B}"))
 	first := s.put(t, "ten bytes.", persistentMode)
 	s.put(t, "ten bytes!", persistentMode)
@@ -215,7 +215,7 @@ func TestDataThatMadeRoomAreToldOf(t *testing.T) {
 	}
 }
 
-func TestADamagedHandleDoesNotKeepAServerFromStarting(t *testing.T) {
+func TestServerStartsDespiteADamagedHandle(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	d, lost := s.put(t, "damaged", persistentMode), s.put(t, "lost", persistentMode)
@@ -236,7 +236,7 @@ func TestADamagedHandleDoesNotKeepAServerFromStarting(t *testing.T) {
 	}
 }
 
-func TestDataTravelOverPlainHTTP(t *testing.T) {
+func TestDataOverPlainHTTP(t *testing.T) {
 	s := start(t, configured(t, ""))
 	content := strings.Repeat("drover\x00\n", 1000)
 	digest := sum([]byte(content))

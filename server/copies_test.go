@@ -70,7 +70,7 @@ func megabytes(n int) string {
 	return b.String()
 }
 
-func TestDataAreBroughtFromTheSiteThatHasThem(t *testing.T) {
+func TestDataAreCopiedFromAnotherSite(t *testing.T) {
 	_, lyon, paris := pair(t, "")
 	content := megabytes(2)
 	d := lyon.put(t, content, persistentMode)
@@ -97,7 +97,7 @@ func TestDataAreBroughtFromTheSiteThatHasThem(t *testing.T) {
 	}
 }
 
-func TestACopyThatBreaksOffGoesOnWhereItWas(t *testing.T) {
+func TestInterruptedCopyResumes(t *testing.T) {
 	w, lyon, paris := pair(t, "")
 	d := lyon.put(t, megabytes(32), persistentMode)
 	w.mu.Lock()
@@ -115,7 +115,7 @@ func TestACopyThatBreaksOffGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-func TestACopyGoesOnWithTheNextServer(t *testing.T) {
+func TestCopyResumesAfterARestart(t *testing.T) {
 	w := newWire(t)
 	cfg := configured(t, "")
 	cfg.URL = "http://" + w.l.Addr().String()
@@ -167,7 +167,7 @@ func TestACopyGoesOnWithTheNextServer(t *testing.T) {
 	}
 }
 
-func TestTheSameCopyAskedForTwiceIsOneTransferAndOutlivesWhoAskedFirst(t *testing.T) {
+func TestEqualCopyRequestsShareOneTransfer(t *testing.T) {
 	w, lyon, paris := pair(t, "")
 	d := lyon.put(t, megabytes(16), persistentMode)
 	w.mu.Lock()
@@ -220,7 +220,7 @@ func TestTheSameCopyAskedForTwiceIsOneTransferAndOutlivesWhoAskedFirst(t *testin
 	}
 }
 
-func TestCopiesAreRefused(t *testing.T) {
+func TestInvalidCopiesAreRefused(t *testing.T) {
 	w, lyon, paris := pair(t, "limits: {file: 3MiB, content: 3MiB, data: 2MiB}")
 	sticky, large, gone := lyon.put(t, "sticky", stickyMode), lyon.put(t, megabytes(3), persistentMode), lyon.put(t, "gone", persistentMode)
 	if _, err := lyon.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: gone.GetId()}); err != nil {
@@ -250,7 +250,7 @@ func TestCopiesAreRefused(t *testing.T) {
 	}
 }
 
-func TestMoreCopiesThanMayTravelWait(t *testing.T) {
+func TestCopiesBeyondTheLimitWait(t *testing.T) {
 	_, lyon, paris := pair(t, "")
 	var ids []string
 	for i := range 2 * mostCopies {
@@ -296,7 +296,7 @@ func TestMoreCopiesThanMayTravelWait(t *testing.T) {
 	}
 }
 
-func TestAJobAtAnotherSiteUsesACopy(t *testing.T) {
+func TestJobUsesACopyOfDataFromAnotherSite(t *testing.T) {
 	_, lyon, paris := pair(t, "")
 	d := lyon.put(t, "content", persistentMode)
 	request := &droverv1.Request{Service: "copy", Arguments: arguments{"from": handle(d.GetId())}}
@@ -314,7 +314,7 @@ func TestAJobAtAnotherSiteUsesACopy(t *testing.T) {
 	}
 }
 
-func TestAJobIsMovedWithItsDataUnlessTheyAreSticky(t *testing.T) {
+func TestMoveTakesDataAlongUnlessSticky(t *testing.T) {
 	_, lyon, paris := pair(t, "")
 	lyon.meets(t, "paris")
 	block := lyon.submit(t, &droverv1.Request{Service: "block", Width: 4})

@@ -28,7 +28,7 @@ type history struct {
 
 // A server is killed again and again while clients submit and cancel. What was
 // acknowledged is there each time, and nothing runs twice.
-func TestAServerKilledAtAnyMomentLosesNothingAndRunsNothingTwice(t *testing.T) {
+func TestServerKilledAtRandomRunsEveryJobOnce(t *testing.T) {
 	const rounds, perRound, clients = 4, 24, 6
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "policy: {name: easy}\nnodes: [{count: 3, processors: 4}]")
@@ -157,7 +157,7 @@ func (p *processSite) check(all []*history) {
 	}
 }
 
-func TestWhatRunsAndWhatWaitsSurvivesAKill(t *testing.T) {
+func TestRunningAndWaitingJobsSurviveAKill(t *testing.T) {
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "policy: {name: fcfs}")
 	p.run()
@@ -231,7 +231,7 @@ func (p *processSite) list() (all []*droverv1.Job) {
 	}
 }
 
-func TestJobsThatEndWhileNoServerIsThereAreWholeAfterIt(t *testing.T) {
+func TestJobsThatEndWhileTheServerIsDownAreComplete(t *testing.T) {
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "")
 	p.run()
@@ -257,7 +257,7 @@ func TestJobsThatEndWhileNoServerIsThereAreWholeAfterIt(t *testing.T) {
 	}
 }
 
-func TestAJobThatWasStoppedWithItsServerIsTheSameAfterIt(t *testing.T) {
+func TestJobPausedWithItsServerResumesAfterARestart(t *testing.T) {
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "")
 	p.run()

@@ -20,7 +20,7 @@ func onEnd(id string) *droverv1.Dependency {
 	return &droverv1.Dependency{JobId: id, Condition: droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY}
 }
 
-func TestAJobRunsWhenThoseItComesAfterAreDone(t *testing.T) {
+func TestJobRunsWhenItsDependenciesAreDone(t *testing.T) {
 	s := start(t, configured(t, "policy: {name: fcfs}"))
 	name, say := pipe(t)
 	first := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Arguments: arguments{"pipe": text(name)}})
@@ -52,7 +52,7 @@ func TestAJobRunsWhenThoseItComesAfterAreDone(t *testing.T) {
 	}
 }
 
-func TestAJobWhoseConditionFailsIsCancelledAndSaysWhy(t *testing.T) {
+func TestJobWithAFailedDependencyIsCancelledWithAReason(t *testing.T) {
 	s := start(t, configured(t, "policy: {name: easy}"))
 	name, say := pipe(t)
 	first := s.submit(t, &droverv1.Request{Service: "block", Width: 4, Arguments: arguments{"pipe": text(name)}})
@@ -91,7 +91,7 @@ func TestAJobWhoseConditionFailsIsCancelledAndSaysWhy(t *testing.T) {
 	}
 }
 
-func TestAHeldJobCanBeCancelledAndTakesThoseBehindItWithIt(t *testing.T) {
+func TestCancelOfAHeldJobCancelsItsDependents(t *testing.T) {
 	s := start(t, configured(t, ""))
 	name, say := pipe(t)
 	first := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Arguments: arguments{"pipe": text(name)}})
@@ -110,7 +110,7 @@ func TestAHeldJobCanBeCancelledAndTakesThoseBehindItWithIt(t *testing.T) {
 
 // The job that others wait for is at another site, whose server is killed meanwhile; so
 // is theirs.
-func TestAJobElsewhereIsWaitedForThroughKillsAndSilence(t *testing.T) {
+func TestRemoteDependencySurvivesKillsAndOutages(t *testing.T) {
 	g := newGrid(t, "")
 	first := newID(t)
 	g.source.submit(first, g.ground.request("once", 1, true, 0))
@@ -159,7 +159,7 @@ func TestAJobElsewhereIsWaitedForThroughKillsAndSilence(t *testing.T) {
 }
 
 // The job that another one waits for leaves the site.
-func TestAJobThatMovesIsFollowedByThoseThatWaitForIt(t *testing.T) {
+func TestDependentsFollowAJobThatMoves(t *testing.T) {
 	g := newGrid(t, "policy: {name: fcfs}")
 	first := g.queue(payload) // behind another one, at the source
 	id := newID(t)
@@ -194,7 +194,7 @@ func (g *grid) submitSoon(p *processSite, id string, r *droverv1.Request) *drove
 	}
 }
 
-func TestOfTwoWhoTellOfAJobTheLaterOneIsBelieved(t *testing.T) {
+func TestLaterReportOfADependencyWins(t *testing.T) {
 	seen := func(state site.State, epoch uint32) sighting {
 		return sighting{Sighting: rpc.Sighting{State: state, Epoch: epoch}}
 	}
@@ -213,7 +213,7 @@ func TestOfTwoWhoTellOfAJobTheLaterOneIsBelieved(t *testing.T) {
 	}
 }
 
-func TestOnlyWhoHasAJobThatGoesOnIsListenedTo(t *testing.T) {
+func TestOnlyTheSiteThatHasAnUnfinishedJobIsBelieved(t *testing.T) {
 	for state, want := range map[site.State]bool{
 		site.Waiting: true, site.Running: true, site.Incoming: true, site.Yielding: true,
 		site.Absent: false, site.Gone: false, site.Done: false, site.Cancelled: false,

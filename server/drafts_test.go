@@ -53,7 +53,7 @@ func told(t *testing.T, err error, reason problem.Reason) {
 	}
 }
 
-func TestADraftIsKeptForItsLeaseAfterTheLastCall(t *testing.T) {
+func TestDraftLivesForItsLeaseAfterTheLastCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ds := newDrafts(4)
 		ds.open(t, "r", time.Minute)
@@ -73,7 +73,7 @@ func TestADraftIsKeptForItsLeaseAfterTheLastCall(t *testing.T) {
 	})
 }
 
-func TestADraftThatIsWorkedOnOutlivesItsLease(t *testing.T) {
+func TestDraftInUseOutlivesItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ds := newDrafts(1)
 		ds.open(t, "r", time.Minute)
@@ -110,7 +110,7 @@ func TestADraftThatIsWorkedOnOutlivesItsLease(t *testing.T) {
 	})
 }
 
-func TestThereAreOnlySoManyDrafts(t *testing.T) {
+func TestNumberOfDraftsIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ds := newDrafts(2)
 		ds.open(t, "a", time.Minute)
@@ -138,7 +138,7 @@ func TestThereAreOnlySoManyDrafts(t *testing.T) {
 	})
 }
 
-func TestADraftThatIsBegunAnewDoesNotEndWithTheOldOne(t *testing.T) {
+func TestRenewedDraftOutlivesTheOldOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ds := newDrafts(1)
 		ds.open(t, "r", time.Minute)
@@ -207,7 +207,7 @@ func told50(quotes []*droverv1.Quote) string {
 	return strings.Join(list, " ")
 }
 
-func TestARoundIsComputedOnACopyOfThePlan(t *testing.T) {
+func TestRoundWorksOnACopyOfThePlan(t *testing.T) {
 	for _, policy := range []string{"fcfs", "easy", "cbf"} {
 		t.Run(policy, func(t *testing.T) {
 			s, busy, queue := crew(t, configured(t, "policy: {name: "+policy+"}"))
@@ -258,7 +258,7 @@ func TestARoundIsComputedOnACopyOfThePlan(t *testing.T) {
 }
 
 // What a draft says after an edit is what the site says when that is done.
-func TestADraftForetellsWhatAnEditReallyBrings(t *testing.T) {
+func TestDraftPredictsTheEffectOfAnEdit(t *testing.T) {
 	s, _, queue := crew(t, configured(t, "policy: {name: cbf}"))
 	began := time.Now()
 	res := s.draft(t, &droverv1.DraftRequest{
@@ -282,7 +282,7 @@ func TestADraftForetellsWhatAnEditReallyBrings(t *testing.T) {
 	}
 }
 
-func TestWhatADraftCannotDoIsRefusedByName(t *testing.T) {
+func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 	s, busy, queue := crew(t, configured(t, "limits: {drafts: 1, waiting: 5}"))
 	id := newID(t)
 	many := make([]*droverv1.DraftQuestion, mostDrafted)
@@ -365,7 +365,7 @@ func TestWhatADraftCannotDoIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestASiteThatDrainsLetsJobsLeaveItsDraftAndTakesNone(t *testing.T) {
+func TestDraftOfADrainingSiteOnlyReleasesJobs(t *testing.T) {
 	s, _, queue := crew(t, configured(t, ""))
 	if _, err := s.client.SetDraining(within(t), &droverv1.SetDrainingRequest{Draining: true}); err != nil {
 		t.Fatal(err)
@@ -380,7 +380,7 @@ func TestASiteThatDrainsLetsJobsLeaveItsDraftAndTakesNone(t *testing.T) {
 	}
 }
 
-func TestASiteMayTakeNoPartInRounds(t *testing.T) {
+func TestSiteCanOptOutOfRounds(t *testing.T) {
 	s := start(t, configured(t, "limits: {drafts: 0}"))
 	_, err := s.client.Draft(within(t), &droverv1.DraftRequest{Round: "r", Begin: true})
 	if code, d := detail(t, err); code != connect.CodeUnimplemented || d.GetReason() != "no-drafts" || d.GetHint() == "" {
@@ -388,7 +388,7 @@ func TestASiteMayTakeNoPartInRounds(t *testing.T) {
 	}
 }
 
-func TestJobsThatMayBeMovedAreListed(t *testing.T) {
+func TestMovableJobsAreListed(t *testing.T) {
 	s, _, queue := crew(t, configured(t, ""))
 	s.hold(t, "r", 600, queue[1])
 	res, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{Filter: "state=waiting movable=true"})
@@ -398,7 +398,7 @@ func TestJobsThatMayBeMovedAreListed(t *testing.T) {
 }
 
 // Several rounds at a time, and two calls at a time of each, while jobs come and go.
-func TestDraftsAreUsedWhileTheSiteIsAtWork(t *testing.T) {
+func TestDraftsWorkWhileTheSiteIsBusy(t *testing.T) {
 	s, _, queue := crew(t, configured(t, "policy: {name: easy}"))
 	var work sync.WaitGroup
 	for _, round := range []string{"a", "b", "c"} {

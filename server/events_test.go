@@ -33,7 +33,7 @@ func (n slowNode) Launch(context.Context, pool.TaskSpec) (exec.Launched, error) 
 func (n slowNode) Bar(context.Context, pool.ID) (bool, error) { return true, nil }
 
 // Whoever asks would make a claim, and another process of it.
-func TestNobodyAsksForWhatIsBeingLaunched(t *testing.T) {
+func TestEventsLeaveLaunchingAttemptsAlone(t *testing.T) {
 	n := slowNode{asked: make(chan struct{}), refuse: make(chan struct{})}
 	nodes, err := pool.New(pool.Config{Names: []string{"a"}, Nodes: []pool.Node{n}})
 	if err != nil {

@@ -150,7 +150,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 // The one copy of cad is with a job that is in no hurry. It stops for one that is, which
 // fits in time though the other one's estimate is ten minutes, and goes on after it; a job
 // with the other license is left alone.
-func TestAJobWithACloseDeadlineTakesALicense(t *testing.T) {
+func TestJobWithACloseDeadlineTakesALicense(t *testing.T) {
 	for _, algorithm := range []string{"EDF", "EDF, anew: true"} {
 		t.Run(algorithm, func(t *testing.T) {
 			s := farm(t, algorithm)
@@ -173,7 +173,7 @@ func TestAJobWithACloseDeadlineTakesALicense(t *testing.T) {
 
 // What can be checkpointed does not hold its machine's memory, and goes on wherever there
 // is a machine.
-func TestAJobWithCheckpointsMakesPlaceOnAFarm(t *testing.T) {
+func TestCheckpointedJobIsPreemptedOnAFarm(t *testing.T) {
 	s := farm(t, "EDF")
 	saved := s.begin(t, "saves", 0)
 	first := saved.process(t)
@@ -192,7 +192,7 @@ func TestAJobWithCheckpointsMakesPlaceOnAFarm(t *testing.T) {
 // The machine takes the process with it, as a host that is switched off. The request says
 // that it may be started once more, which is where a machine is; when the first is back,
 // it gets the next job.
-func TestAMachineLeavesWithItsJob(t *testing.T) {
+func TestDrainedMachineLeavesWithItsJob(t *testing.T) {
 	s := farm(t, "CS_ip")
 	nodes, is := s.system.(*exec.System)
 	if !is {
@@ -223,7 +223,7 @@ func fileThere(name string) bool {
 	return err == nil
 }
 
-func TestAnAgreementIsNoPromiseOfAFarm(t *testing.T) {
+func TestFarmRefusesAgreements(t *testing.T) {
 	s := farm(t, "CS_ip")
 	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{
 		Service: "quick", Arguments: arguments{"file": text("x")}, Deadline: timestamppb.New(time.Now().Add(time.Hour)), Agreement: &droverv1.Agreement{},
@@ -235,7 +235,7 @@ func TestAnAgreementIsNoPromiseOfAFarm(t *testing.T) {
 
 // A server is killed while a job is stopped for another: the next one finds both running on
 // one machine, and the one that is in no hurry makes place again.
-func TestAFarmsServerIsKilledWhileAJobHasMadePlace(t *testing.T) {
+func TestPreemptedFarmJobSurvivesAServerKill(t *testing.T) {
 	p := newProcessSite(t, "farm", strings.Replace(farmYAML, "ALGORITHM", "EDF", 1))
 	p.run()
 	slow := &farmJob{file: filepath.Join(t.TempDir(), "end")}

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/files"
 )
 
-func TestContentTravelsToAJobAndBack(t *testing.T) {
+func TestJobReadsAndWritesContent(t *testing.T) {
 	s := start(t, configured(t, ""))
 	data := bytes.Repeat([]byte("drover\x00\n"), 40_000) // several pieces each way
 	for range 2 {                                        // the same content again changes nothing
@@ -49,7 +49,7 @@ func TestContentTravelsToAJobAndBack(t *testing.T) {
 	}
 }
 
-func TestAnEmptyFileIsAFile(t *testing.T) {
+func TestEmptyFileIsAccepted(t *testing.T) {
 	s := start(t, configured(t, ""))
 	f, err := s.upload(within(t), nil)
 	if err != nil || f.GetSha256() != sum(nil) {
@@ -62,7 +62,7 @@ func TestAnEmptyFileIsAFile(t *testing.T) {
 	}
 }
 
-func TestUploadsAreRefused(t *testing.T) {
+func TestInvalidUploadsAreRefused(t *testing.T) {
 	s := start(t, configured(t, "limits: {file: 3kB, content: 3kB}"))
 	for name, tc := range map[string]struct {
 		path          string
@@ -83,7 +83,7 @@ func TestUploadsAreRefused(t *testing.T) {
 	}
 }
 
-func TestOutputsThatAreNotThere(t *testing.T) {
+func TestMissingOutputsAreNotFound(t *testing.T) {
 	s := start(t, configured(t, ""))
 	f, err := s.upload(within(t), []byte("x"))
 	if err != nil {
@@ -141,7 +141,7 @@ func countFiles(t *testing.T, dir string) int {
 
 // A program may do what it likes in its own directory. Nobody who asks for its
 // logs waits for a pipe that nobody writes to, or reads another file.
-func TestLogsThatAreNoFilesAnyMoreAreRefused(t *testing.T) {
+func TestLogsReplacedByOtherFilesAreRefused(t *testing.T) {
 	s := start(t, configured(t, ""))
 	j := s.submit(t, &droverv1.Request{Service: "print"})
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)

@@ -153,7 +153,7 @@ func (d *smallDisk) degraded() bool {
 	return res.GetStatus().GetDegraded()
 }
 
-func TestAServerWhoseDiskIsFullLosesNothingAndGoesOnWithoutARestart(t *testing.T) {
+func TestServerSurvivesAFullDiskWithoutARestart(t *testing.T) {
 	g := newGround(t)
 	d := onSmallDisk(t, "policy: {name: fcfs}")
 	d.run()
@@ -199,7 +199,7 @@ func TestAServerWhoseDiskIsFullLosesNothingAndGoesOnWithoutARestart(t *testing.T
 	d.check(accepted)
 }
 
-func TestAJobRefusedOnAFullDiskRunsWhenItIsSubmittedAgain(t *testing.T) {
+func TestJobRefusedOnAFullDiskRunsWhenResubmitted(t *testing.T) {
 	g := newGround(t)
 	d := onSmallDisk(t, "policy: {name: fcfs}")
 	d.run()
@@ -222,7 +222,7 @@ func TestAJobRefusedOnAFullDiskRunsWhenItIsSubmittedAgain(t *testing.T) {
 	}
 }
 
-func TestAServerKilledOnAFullDiskComesBackOnIt(t *testing.T) {
+func TestServerRestartsOnAFullDisk(t *testing.T) {
 	g := newGround(t)
 	d := onSmallDisk(t, "policy: {name: easy}")
 	d.run()
@@ -265,7 +265,7 @@ func TestAServerKilledOnAFullDiskComesBackOnIt(t *testing.T) {
 
 // Where the store still finds room in itself and nothing else does, jobs that
 // cannot be launched wait for room, and lose no walltime by that.
-func TestJobsAreLaunchedWhenThereIsRoomForTheirFiles(t *testing.T) {
+func TestJobsWaitForDiskSpaceBeforeLaunch(t *testing.T) {
 	g := newGround(t)
 	d := onSmallDisk(t, "policy: {name: fcfs}")
 	d.run()
@@ -311,7 +311,7 @@ func TestJobsAreLaunchedWhenThereIsRoomForTheirFiles(t *testing.T) {
 }
 
 // A job whose copies find no room waits for it, and does not use up its attempts.
-func TestAJobWaitsForRoomForWhatItChanges(t *testing.T) {
+func TestJobWaitsForDiskSpaceForItsInOutFiles(t *testing.T) {
 	g := newGround(t)
 	d := onSmallDisk(t, "services:\n  inline:"+ledgerYAML+`
     - name: signs
@@ -371,7 +371,7 @@ func (d *smallDisk) logSays(what string) {
 }
 
 // The disk runs full in the middle of a file, and not in the middle of a record.
-func TestAFileForWhichTheDiskHasNoRoomIsRefusedAndLeavesNothing(t *testing.T) {
+func TestUploadToAFullDiskIsRefusedWithoutATrace(t *testing.T) {
 	d := onSmallDisk(t, "")
 	d.run()
 	put := func(data []byte) (int, *droverv1.ErrorDetail) {

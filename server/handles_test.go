@@ -30,7 +30,7 @@ func (s *testSite) goes(t testing.TB, id string) {
 	}
 }
 
-func TestAJobGetsTheContentOfAHandleThoughTheDataGo(t *testing.T) {
+func TestJobKeepsItsInputWhenTheHandleIsDeleted(t *testing.T) {
 	cfg := configured(t, "limits: {file: 100B, content: 100B, data: 10B}")
 	s := start(t, cfg)
 	d := s.put(t, "ten bytes.", persistentMode)
@@ -69,7 +69,7 @@ func TestAJobGetsTheContentOfAHandleThoughTheDataGo(t *testing.T) {
 	}
 }
 
-func TestWhatARequestSaysOfAHandleHasToBeTrue(t *testing.T) {
+func TestSubmitChecksWhatARequestSaysAboutAHandle(t *testing.T) {
 	s := start(t, configured(t, ""))
 	d := s.put(t, "content", persistentMode)
 	value := func(change func(*droverv1.File)) *droverv1.Request {
@@ -109,7 +109,7 @@ func TestWhatARequestSaysOfAHandleHasToBeTrue(t *testing.T) {
 	}
 }
 
-func TestVolatileDataGoWhenTheFirstJobHasEnded(t *testing.T) {
+func TestVolatileDataAreDeletedAfterTheFirstJob(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	d := s.put(t, "content", volatileMode)
@@ -134,7 +134,7 @@ func TestVolatileDataGoWhenTheFirstJobHasEnded(t *testing.T) {
 	s.goes(t, other.GetId())
 }
 
-func TestAUseThatEndedUnseenEndsWithTheNextServer(t *testing.T) {
+func TestUnfinishedUseEndsAfterARestart(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	spent, unused := s.put(t, "spent", volatileMode), s.put(t, "unused", volatileMode)
@@ -155,7 +155,7 @@ func TestAUseThatEndedUnseenEndsWithTheNextServer(t *testing.T) {
 	}
 }
 
-func TestWhatGoesInIsKeptBeforeTheJobIsAccepted(t *testing.T) {
+func TestInputsAreKeptBeforeTheJobIsAccepted(t *testing.T) {
 	s := start(t, configured(t, "limits: {file: 100B, content: 100B, data: 10B}"))
 	f, err := s.upload(within(t), []byte("content"))
 	if err != nil {
@@ -198,7 +198,7 @@ func TestWhatGoesInIsKeptBeforeTheJobIsAccepted(t *testing.T) {
 	}
 }
 
-func TestWhatComesOutIsKeptBeforeAnybodyHearsOfIt(t *testing.T) {
+func TestOutputsAreKeptBeforeTheyAreReported(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	d := s.put(t, "content", persistentMode)
@@ -220,7 +220,7 @@ func TestWhatComesOutIsKeptBeforeAnybodyHearsOfIt(t *testing.T) {
 	}
 }
 
-func TestAJobIsDoneThoughWhatItWroteCannotBeKept(t *testing.T) {
+func TestJobIsDoneEvenIfItsOutputCannotBeKept(t *testing.T) {
 	s := start(t, configured(t, "limits: {file: 100B, content: 100B, data: 10B}"))
 	f, err := s.upload(within(t), []byte("eleven byte"))
 	if err != nil {
@@ -239,7 +239,7 @@ func TestAJobIsDoneThoughWhatItWroteCannotBeKept(t *testing.T) {
 	}
 }
 
-func TestNothingIsKeptOfAJobThatHasFailed(t *testing.T) {
+func TestFailedJobKeepsNoData(t *testing.T) {
 	s := start(t, configured(t, `
     - name: half
       doc: Writes its result and fails.
@@ -255,7 +255,7 @@ func TestNothingIsKeptOfAJobThatHasFailed(t *testing.T) {
 	}
 }
 
-func TestOneCallAtATimeIsAboutAJob(t *testing.T) {
+func TestCallsForOneJobAreSerialized(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all jobLocks
 		done, err := all.take(t.Context(), "a")
@@ -292,7 +292,7 @@ func TestOneCallAtATimeIsAboutAJob(t *testing.T) {
 
 // A client that has heard nothing sends its submission again while the first call may
 // still undo what it has kept: the second one waits until that is over.
-func TestASubmissionThatKeepsDataIsNotMixedWithItself(t *testing.T) {
+func TestConcurrentEqualSubmissionsKeepDataOnce(t *testing.T) {
 	s := start(t, configured(t, ""))
 	d := s.put(t, "content", persistentMode)
 	id, kept := newID(t), newID(t)

@@ -30,7 +30,7 @@ func (p *processSite) begin(content, beginning []byte) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-func TestTheInputOfAMovingJobGoesOnFromWhatHasArrived(t *testing.T) {
+func TestInputTransferOfAMoveResumes(t *testing.T) {
 	g := newGrid(t, "")
 	id := g.queue(payload)
 	half := payload[:len(payload)/2]
@@ -53,7 +53,7 @@ func TestTheInputOfAMovingJobGoesOnFromWhatHasArrived(t *testing.T) {
 	}
 }
 
-func TestAWrongBeginningIsNotGoneOnFrom(t *testing.T) {
+func TestCorruptPartialTransferStartsOver(t *testing.T) {
 	g := newGrid(t, "")
 	id := g.queue(payload)
 	g.target.begin(payload, bytes.Repeat([]byte("?"), 1000))

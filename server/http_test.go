@@ -60,7 +60,7 @@ func (a answer) reason(t *testing.T) string {
 	return detail.Reason + " " + detail.Field
 }
 
-func TestFilesTravelOverPlainHTTP(t *testing.T) {
+func TestFilesOverPlainHTTP(t *testing.T) {
 	s := start(t, configured(t, ""))
 	data := strings.Repeat("drover\x00\n", 40_000)
 	url := s.URL() + "/v1/content/" + sum([]byte(data))
@@ -101,7 +101,7 @@ func TestFilesTravelOverPlainHTTP(t *testing.T) {
 	}
 }
 
-func TestStreamsAreReadOverPlainHTTP(t *testing.T) {
+func TestLogStreamsOverPlainHTTP(t *testing.T) {
 	s := start(t, configured(t, ""))
 	j := s.submit(t, &droverv1.Request{Service: "print"})
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
@@ -119,7 +119,7 @@ func TestStreamsAreReadOverPlainHTTP(t *testing.T) {
 	}
 }
 
-func TestAnUploadOverPlainHTTPGoesOnInParts(t *testing.T) {
+func TestHTTPUploadResumesInParts(t *testing.T) {
 	s := start(t, configured(t, ""))
 	const data = "0123456789"
 	url := s.URL() + "/v1/content/" + sum([]byte(data))
@@ -145,7 +145,7 @@ func TestAnUploadOverPlainHTTPGoesOnInParts(t *testing.T) {
 
 // Whose connection breaks has done nothing that this server could mend: it is told, if
 // it can hear, and what has arrived is kept.
-func TestAnUploadThatBreaksOffIsItsSendersAndNotAFailureOfTheServer(t *testing.T) {
+func TestInterruptedUploadIsAClientError(t *testing.T) {
 	var log bytes.Buffer
 	cfg := configured(t, "")
 	cfg.Logger = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Error})
@@ -177,7 +177,7 @@ func TestAnUploadThatBreaksOffIsItsSendersAndNotAFailureOfTheServer(t *testing.T
 	}
 }
 
-func TestUploadsOverPlainHTTPAreRefused(t *testing.T) {
+func TestInvalidHTTPUploadsAreRefused(t *testing.T) {
 	s := start(t, configured(t, "limits: {file: 3kB, content: 3kB}"))
 	sha := sum(nil)
 	for name, tc := range map[string]struct {
@@ -213,7 +213,7 @@ func TestUploadsOverPlainHTTPAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhoAsksForAJobThatHasGoneIsSentAfterIt(t *testing.T) {
+func TestRequestsForAMovedJobAreRedirected(t *testing.T) {
 	g := newGrid(t, "")
 	id := g.queue([]byte("letters"))
 	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
@@ -233,7 +233,7 @@ func TestWhoAsksForAJobThatHasGoneIsSentAfterIt(t *testing.T) {
 	}
 }
 
-func TestAnUploadContinuesAfterItsServerWasKilled(t *testing.T) {
+func TestUploadResumesAfterAServerKill(t *testing.T) {
 	p := newProcessSite(t, "lyon", "")
 	data := bytes.Repeat([]byte("0123456789abcdef"), 64<<10) // 1 MiB
 	stat := func() *droverv1.StatContentResponse {
@@ -301,7 +301,7 @@ func TestAnUploadContinuesAfterItsServerWasKilled(t *testing.T) {
 	}
 }
 
-func TestOffsetsOfUploadsAreChecked(t *testing.T) {
+func TestUploadOffsetsAreChecked(t *testing.T) {
 	s := start(t, configured(t, ""))
 	sha := sum([]byte("abc"))
 	for name, tc := range map[string]struct {

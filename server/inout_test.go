@@ -70,7 +70,7 @@ func open(t testing.TB, gate string) {
 	}
 }
 
-func TestAnAttemptAfterAnotherBeginsWithWhatCameIn(t *testing.T) {
+func TestSecondAttemptStartsWithTheOriginalInput(t *testing.T) {
 	p := newProcessSite(t, "lyon", changesYAML)
 	p.run()
 	r, gate := changing(t, p, "changes")
@@ -93,7 +93,7 @@ func TestAnAttemptAfterAnotherBeginsWithWhatCameIn(t *testing.T) {
 	p.has(id, "inout/c", "abc")
 }
 
-func TestAnotherTryBeginsWithWhatCameIn(t *testing.T) {
+func TestRetryStartsWithTheOriginalInput(t *testing.T) {
 	p := newProcessSite(t, "lyon", changesYAML)
 	p.run()
 	r, _ := changing(t, p, "fails")
@@ -105,7 +105,7 @@ func TestAnotherTryBeginsWithWhatCameIn(t *testing.T) {
 	p.has(id, "work/c.all", "abc+")
 }
 
-func TestAnAttemptThatGoesOnKeepsWhatTheJobHasChanged(t *testing.T) {
+func TestContinuedAttemptKeepsTheChangedInput(t *testing.T) {
 	p := newProcessSite(t, "lyon", changesYAML)
 	p.run()
 	r, gate := changing(t, p, "saves")
@@ -122,7 +122,7 @@ func TestAnAttemptThatGoesOnKeepsWhatTheJobHasChanged(t *testing.T) {
 	p.has(id, "work/c.all", "abc++")
 }
 
-func TestAJobThatIsMovedTakesWhatItChangesAlong(t *testing.T) {
+func TestMoveTakesInOutFilesAlong(t *testing.T) {
 	g := newGrid(t, changesYAML)
 	busy := g.source.submit(newID(t), g.ground.request("once", 4, true, 0))
 	g.source.ready(busy.GetId())
@@ -141,7 +141,7 @@ func TestAJobThatIsMovedTakesWhatItChangesAlong(t *testing.T) {
 	g.ground.open()
 }
 
-func TestAWrongArrayOfAJobThatEndsWhileNoServerIsThereFailsItAfterwards(t *testing.T) {
+func TestWrongArrayWrittenWhileTheServerIsDownFailsTheJob(t *testing.T) {
 	p := newProcessSite(t, "lyon", changesYAML)
 	p.run()
 	r, gate := changing(t, p, "changes")
@@ -159,7 +159,7 @@ func TestAWrongArrayOfAJobThatEndsWhileNoServerIsThereFailsItAfterwards(t *testi
 	}
 }
 
-func TestArraysOfASiteUnderSlurm(t *testing.T) {
+func TestArraysUnderSlurm(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
 	s := start(t, slurmSite(t, c, arraysYAML+"\non_stop: end"))
 	j := s.submit(t, &droverv1.Request{Service: "stack", Arguments: s.stacked(t)})

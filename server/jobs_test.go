@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-func TestEstimatesSayWhatTheyAreWorth(t *testing.T) {
+func TestEstimatesStateTheirReliability(t *testing.T) {
 	for policy, want := range map[string]droverv1.EstimateKind{
 		"cbf":  droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
 		"easy": droverv1.EstimateKind_ESTIMATE_KIND_FORECAST,
@@ -60,7 +60,7 @@ func TestEstimatesSayWhatTheyAreWorth(t *testing.T) {
 
 // Jobs that were estimated at half a minute end at once. Who asks is told so, and
 // still is by the next server on this directory.
-func TestAccuracyIsToldAndOutlivesTheServer(t *testing.T) {
+func TestAccuracyIsReportedAndSurvivesARestart(t *testing.T) {
 	const jobs = 12
 	cfg := configured(t, "policy: {name: easy}\n")
 	s := start(t, cfg)
@@ -98,7 +98,7 @@ func TestAccuracyIsToldAndOutlivesTheServer(t *testing.T) {
 	check(start(t, cfg))
 }
 
-func TestEveryReasonOfTheCoreHasACode(t *testing.T) {
+func TestEveryCoreReasonHasAStatusCode(t *testing.T) {
 	for _, reason := range []string{
 		catalogue.ReasonUnknownArgument, catalogue.ReasonMissingArgument, catalogue.ReasonWrongType,
 		catalogue.ReasonOutOfRange, catalogue.ReasonTooWide, catalogue.ReasonTooLong, catalogue.ReasonUnavailable,

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
-func TestAJobsWholeLife(t *testing.T) {
+func TestJobLifeCycle(t *testing.T) {
 	s := start(t, configured(t, ""))
 	decision := &droverv1.DecisionRecord{Agent: "a", Chosen: "lyon", Candidates: []*droverv1.Candidate{{Site: "lyon", Width: 1}}}
 	id := newID(t)
@@ -57,7 +57,7 @@ func TestAJobsWholeLife(t *testing.T) {
 	}
 }
 
-func TestWatchersSeeStatesInOrderAndTheEnd(t *testing.T) {
+func TestWatchersSeeStatesInOrder(t *testing.T) {
 	s := start(t, configured(t, ""))
 	name, say := pipe(t)
 	j := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Arguments: arguments{"pipe": text(name)}})
@@ -83,7 +83,7 @@ func TestWatchersSeeStatesInOrderAndTheEnd(t *testing.T) {
 	}
 }
 
-func TestExitCodesAndLaunchFailuresAreTold(t *testing.T) {
+func TestExitCodesAndLaunchFailuresAreReported(t *testing.T) {
 	s := start(t, configured(t, ""))
 	j := s.submit(t, &droverv1.Request{Service: "print", Arguments: arguments{"code": number(7)}})
 	failed := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_FAILED)
@@ -97,7 +97,7 @@ func TestExitCodesAndLaunchFailuresAreTold(t *testing.T) {
 	}
 }
 
-func TestAWalltimeKills(t *testing.T) {
+func TestWalltimeKillsTheJob(t *testing.T) {
 	s := start(t, configured(t, ""))
 	j := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Walltime: seconds(1)})
 	killed := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_KILLED)
@@ -106,7 +106,7 @@ func TestAWalltimeKills(t *testing.T) {
 	}
 }
 
-func TestLogsAreFollowedLiveToTheEnd(t *testing.T) {
+func TestLogsAreFollowedToTheEnd(t *testing.T) {
 	s := start(t, configured(t, ""))
 	name, say := pipe(t)
 	j := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Arguments: arguments{"pipe": text(name)}})
@@ -134,7 +134,7 @@ func TestLogsAreFollowedLiveToTheEnd(t *testing.T) {
 	}
 }
 
-func TestAJobKnowsTheSpeedOfItsProcessors(t *testing.T) {
+func TestJobSeesTheSpeedOfItsProcessors(t *testing.T) {
 	s := start(t, configured(t, "speed: 1.5"))
 	j := s.submit(t, &droverv1.Request{Service: "print", Arguments: arguments{"text": text("variable DROVER_SPEED")}})
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
@@ -143,7 +143,7 @@ func TestAJobKnowsTheSpeedOfItsProcessors(t *testing.T) {
 	}
 }
 
-func TestCancelOfARunningAndAWaitingJob(t *testing.T) {
+func TestCancelOfRunningAndWaitingJobs(t *testing.T) {
 	s := start(t, configured(t, ""))
 	running := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
 	s.until(t, running.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
@@ -170,7 +170,7 @@ func TestCancelOfARunningAndAWaitingJob(t *testing.T) {
 	}
 }
 
-func TestTheSameSubmissionAgainIsTheSameJob(t *testing.T) {
+func TestRepeatedSubmissionReturnsTheSameJob(t *testing.T) {
 	s := start(t, configured(t, ""))
 	req := &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print", Arguments: arguments{"code": number(1)}}}
 	var answers []*droverv1.Job
@@ -236,7 +236,7 @@ func TestJobsAreListedInPages(t *testing.T) {
 }
 
 // What many large requests need must not be more than a message may have.
-func TestAPageOfLargeJobsIsShort(t *testing.T) {
+func TestPagesOfLargeJobsAreShort(t *testing.T) {
 	s := start(t, configured(t, ""))
 	var want, got []string
 	for range 5 {
@@ -264,7 +264,7 @@ func TestAPageOfLargeJobsIsShort(t *testing.T) {
 	}
 }
 
-func TestOldJobsAreForgottenWithTheirFiles(t *testing.T) {
+func TestOldJobsAreDeletedWithTheirFiles(t *testing.T) {
 	s := start(t, configured(t, "limits: {finished: 2}"))
 	var ids []string
 	for range 4 {
@@ -301,7 +301,7 @@ func TestOldJobsAreForgottenWithTheirFiles(t *testing.T) {
 	}
 }
 
-func TestAServerRefusesAConfigurationUnderWhichWaitingJobsCouldNeverRun(t *testing.T) {
+func TestServerRefusesAConfigurationTooSmallForWaitingJobs(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	first := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
@@ -337,7 +337,7 @@ services: {inline: [{name: other, doc: Does nothing., command: ["true"], model: 
 	start(t, cfg).until(t, waits, droverv1.JobState_JOB_STATE_RUNNING)
 }
 
-func TestAServerDoesNotTakeFilesOfJobsForNobodysWhenItsStoreIsMissing(t *testing.T) {
+func TestServerKeepsJobFilesWhenItsStoreIsMissing(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	id := s.submit(t, &droverv1.Request{Service: "print"}).GetId()

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// TestALocalUsersJobKeepsItsPromiseInEveryRound: rounds hold, place and move all
+// TestRoundsKeepPromisesToLocalJobs: rounds hold, place and move all
 // others, and what this one was promised only becomes better.
-func TestALocalUsersJobKeepsItsPromiseInEveryRound(t *testing.T) {
+func TestRoundsKeepPromisesToLocalJobs(t *testing.T) {
 	s, _, queue := crew(t, configured(t, "policy: {name: cbf}"))
 	local := newID(t)
 	if _, err := s.submitLocal(t, local); err != nil {

@@ -19,7 +19,7 @@ import (
 
 // A supervisor that is killed takes the ends of its jobs along. What may be
 // executed twice is, under another attempt; nothing else ever.
-func TestJobsWhoseSupervisorIsKilledAreLostOrRunAgain(t *testing.T) {
+func TestJobsOfAKilledSupervisorAreLostOrRunAgain(t *testing.T) {
 	for name, kill := range map[string]func(*processSite){
 		"while the server lives":  func(p *processSite) { p.killSupervisors() },
 		"together with it":        func(p *processSite) { p.kill(); p.killSupervisors(); p.run() },
@@ -76,7 +76,7 @@ func (p *processSite) edit(id string, change func([]byte) []byte) {
 	}
 }
 
-func TestJobsThatARebootEndedAreLostOrRunAgain(t *testing.T) {
+func TestJobsEndedByARebootAreLostOrRunAgain(t *testing.T) {
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "")
 	p.run()
@@ -115,7 +115,7 @@ func TestJobsThatARebootEndedAreLostOrRunAgain(t *testing.T) {
 	}
 }
 
-func TestAJobThatRemovesWhatDecidedAboutItsLaunchDoesNotRunTwice(t *testing.T) {
+func TestJobThatDeletesItsClaimRunsOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		heard bool // the server has written down that the job runs
 		alone bool // nobody has it: its supervisor is killed too
@@ -202,7 +202,7 @@ func (p *processSite) unhear(id string) {
 	}
 }
 
-func TestAServerWhoseNodesARunningJobNeedsIsNotStarted(t *testing.T) {
+func TestServerDoesNotStartWithoutTheNodesOfARunningJob(t *testing.T) {
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "nodes: [{count: 2, processors: 2}]")
 	p.run()
@@ -232,7 +232,7 @@ func TestAServerWhoseNodesARunningJobNeedsIsNotStarted(t *testing.T) {
 	p.whole(id)
 }
 
-func TestAServerRefusesAStoreThatItCannotRead(t *testing.T) {
+func TestServerRefusesAnUnreadableStore(t *testing.T) {
 	g := newGround(t)
 	g.open()
 	p := newProcessSite(t, "lyon", "")

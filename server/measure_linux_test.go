@@ -38,7 +38,7 @@ func (s *testSite) get(t *testing.T, id string) *droverv1.Job {
 	return res.GetJob()
 }
 
-func TestWhatWasFoundOutOutlivesTheServerAndReachesThePolicyAgain(t *testing.T) {
+func TestMeasuredNeedsSurviveARestartAndReachThePolicy(t *testing.T) {
 	cfg := sharingSite(t, "nodes: [{processors: 1, memory: 1GiB}]")
 	cfg.OnStop, cfg.measured = LeaveJobs, time.Hour // the stop is what writes it
 	s := start(t, cfg)
@@ -87,7 +87,7 @@ func TestWhatWasFoundOutOutlivesTheServerAndReachesThePolicyAgain(t *testing.T) 
 	}
 }
 
-func TestWhatIsFoundOutIsWrittenNowAndThenAndAtTheEnd(t *testing.T) {
+func TestMeasuredNeedsAreSavedPeriodicallyAndAtTheEnd(t *testing.T) {
 	cfg := sharingSite(t, "nodes: [{processors: 1}]")
 	cfg.measured = 10 * time.Millisecond
 	s := start(t, cfg)
@@ -122,7 +122,7 @@ func TestWhatIsFoundOutIsWrittenNowAndThenAndAtTheEnd(t *testing.T) {
 }
 
 // What is found out is shown, and yields are of what the policy plans with.
-func TestAYieldIsOfWhatWasDeclaredWhereThatIsNotCorrected(t *testing.T) {
+func TestYieldIsRelativeToTheDeclaredNeed(t *testing.T) {
 	for discover, want := range map[string]float64{"on": 1, "off": 0.5} {
 		t.Run(discover, func(t *testing.T) {
 			cfg := sharingSite(t, "nodes: [{processors: 1}]")
@@ -147,7 +147,7 @@ func TestAYieldIsOfWhatWasDeclaredWhereThatIsNotCorrected(t *testing.T) {
 	}
 }
 
-func TestWhatIsWorthWriting(t *testing.T) {
+func TestOnlySignificantChangesAreSaved(t *testing.T) {
 	at := needs.Need{CPU: batch.One / 2, Memory: 16000}
 	for name, c := range map[string]struct {
 		kept, found needs.Need
@@ -167,7 +167,7 @@ func TestWhatIsWorthWriting(t *testing.T) {
 	}
 }
 
-func TestWhatWasFoundOutWaitsToBeTakenAndNotForEver(t *testing.T) {
+func TestMeasurementsWaitABoundedTimeForTheReader(t *testing.T) {
 	g := idleGauge()
 	before := site.Measured{CPU: batch.One / 8, Memory: 7}
 	a, b, c := batch.Key{Job: "a"}, batch.Key{Job: "b"}, batch.Key{Job: "c"}
@@ -195,7 +195,7 @@ func TestWhatWasFoundOutWaitsToBeTakenAndNotForEver(t *testing.T) {
 
 // Where processors are shared, who can use less of one is done as soon beside a job that
 // wants all of it; where they are given whole, it makes no difference.
-func TestTheCPUOfARequestCountsWhereProcessorsAreShared(t *testing.T) {
+func TestRequestedCPUCountsWhereProcessorsAreShared(t *testing.T) {
 	for policy, shared := range map[string]bool{"dfrs": true, "easy": false, "fcfs": false, "cbf": false} {
 		t.Run(policy, func(t *testing.T) {
 			cfg := sharingSite(t, "nodes: [{processors: 1}]")

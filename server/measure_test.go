@@ -24,7 +24,7 @@ func (nothing) read(time.Time) map[batch.Key][]usage { return nil }
 
 func (nothing) limits() bool { return false }
 
-func TestASampleIsOfOneTaskAndOneShare(t *testing.T) {
+func TestSampleIsPerTaskAndShare(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	used := cgroup.Use{CPU: 3 * time.Second, Throttled: time.Second, Memory: 700, Cache: 100}
 	const waited = time.Second // that counts where no share holds it back
@@ -59,7 +59,7 @@ func TestASampleIsOfOneTaskAndOneShare(t *testing.T) {
 }
 
 // Several processes of an attempt are measured at about the same time, by their nodes.
-func TestASampleIsOfTheProcessWhoseTasksUseMost(t *testing.T) {
+func TestSampleUsesTheBusiestProcess(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	later := begin.Add(4 * time.Second)
 	two := func() *gauged {
@@ -95,7 +95,7 @@ func TestASampleIsOfTheProcessWhoseTasksUseMost(t *testing.T) {
 	}
 }
 
-func TestAPauseTaintsWhatIsLearnedOfCPU(t *testing.T) {
+func TestPauseInvalidatesACPUSample(t *testing.T) {
 	key := batch.Key{Job: "a"}
 	g := idleGauge()
 	g.enter(key, &batch.Job{CPU: batch.One / 2}, nil, batch.LaunchOnce, []batch.NodeAllocation{{Processors: 2, Share: 5}, {Processors: 1, Share: 3}})
@@ -125,7 +125,7 @@ func TestAPauseTaintsWhatIsLearnedOfCPU(t *testing.T) {
 	}
 }
 
-func TestASiteWithMoreProcessorsThanItsHostGivesPartsOfThem(t *testing.T) {
+func TestSiteLargerThanItsHostGivesFractionsOfProcessors(t *testing.T) {
 	for _, c := range []struct {
 		width int32
 		has   int

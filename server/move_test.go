@@ -13,7 +13,7 @@ import (
 
 var payload = []byte(strings.Repeat("All these bytes have to be there in the end.\n", 9_000)) // several pieces
 
-func TestAJobIsMovedWithItsFilesAndRunsOnce(t *testing.T) {
+func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
 	g := newGrid(t, "policy: {name: fcfs}")
 	id := g.queue(payload)
 	j, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice", MinGain: seconds(10), Reason: "it would wait", Agent: "a"})
@@ -50,7 +50,7 @@ func TestAJobIsMovedWithItsFilesAndRunsOnce(t *testing.T) {
 
 // Whoever of the two servers is killed, before or after whichever message: once it
 // is back the job runs, once, with its file.
-func TestAServerKilledAtAnyStepOfAMoveNeitherLosesNorDoublesTheJob(t *testing.T) {
+func TestServerKilledDuringAMoveRunsTheJobOnce(t *testing.T) {
 	type scenario struct {
 		at   string // whom the message is for
 		step string
@@ -103,7 +103,7 @@ func TestAServerKilledAtAnyStepOfAMoveNeitherLosesNorDoublesTheJob(t *testing.T)
 	}
 }
 
-func TestMovesThatAreRefusedLeaveTheJobWhereItIs(t *testing.T) {
+func TestRefusedMoveLeavesTheJobInPlace(t *testing.T) {
 	g := newGrid(t, "")
 	id := g.queue([]byte("x"))
 	for name, c := range map[string]struct {
@@ -162,7 +162,7 @@ func (g *grid) aborted(req *droverv1.MoveJobRequest, why string) {
 	}
 }
 
-func TestServicesThatTheTargetDoesNotHaveOrCannotRunStay(t *testing.T) {
+func TestJobWithoutASuitableServiceAtTheTargetStays(t *testing.T) {
 	g := newGrid(t, "")
 	g.target.stop()
 	g.target.write("nodes: [{count: 1, processors: 2}]\ngossip: {bind: " + freeport.Address(t) + ", seeds: [" + g.seed + "]}\nurl: " + g.urls["nice"] +

@@ -18,7 +18,7 @@ import (
 
 const steers = "\x1b[2J a \u009bb\n"
 
-func TestRecordsAreKeptWithoutControlCharacters(t *testing.T) {
+func TestRecordsContainNoControlCharacters(t *testing.T) {
 	record := &droverv1.DecisionRecord{
 		Agent: steers, Chosen: "lyon",
 		Candidates: []*droverv1.Candidate{{Site: "lyon", Width: 3}, {Site: "n\x00ice", Missing: &droverv1.Missing{
@@ -40,7 +40,7 @@ func TestRecordsAreKeptWithoutControlCharacters(t *testing.T) {
 	}
 }
 
-func TestWordsOfCallersHaveNoControlCharacters(t *testing.T) {
+func TestControlCharactersInRequestsAreRemoved(t *testing.T) {
 	s := start(t, configured(t, ""))
 	id := s.submit(t, &droverv1.Request{Service: "print"}).GetId()
 	_, move := s.client.MoveJob(within(t), &droverv1.MoveJobRequest{JobId: id, To: "nice", Reason: steers})
@@ -61,7 +61,7 @@ func TestWordsOfCallersHaveNoControlCharacters(t *testing.T) {
 }
 
 // A job is not kept where it is by what others have written into its history.
-func TestTheHistoryOfAJobThatComesIsCleanedAndNotRefused(t *testing.T) {
+func TestHistoryOfAnIncomingJobIsCleaned(t *testing.T) {
 	g := newGrid(t, "")
 	caller := rpc.NewCaller(rpc.CallerConfig{DialTimeout: 5 * time.Second})
 	t.Cleanup(caller.Close)

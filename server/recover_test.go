@@ -24,7 +24,7 @@ func (handful) Launch(context.Context, exec.Spec, *site.Job) (exec.Launched, err
 }
 
 // A full disk makes the server rebuild its core while a launch from before is under way.
-func TestAnAttemptThatIsBeingLaunchedIsLeftToTheBatchSystem(t *testing.T) {
+func TestRecoveryLeavesLaunchingAttemptsToTheBatchSystem(t *testing.T) {
 	data, err := openData(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

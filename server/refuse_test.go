@@ -17,7 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-func TestBadRequestsAreRefusedWithDetail(t *testing.T) {
+func TestInvalidRequestsAreRefusedWithDetails(t *testing.T) {
 	s := start(t, configured(t, ""))
 	unknown := &droverv1.File{Sha256: strings.Repeat("a", 64), SizeBytes: 5}
 	known, err := s.upload(within(t), []byte("12345"))
@@ -126,7 +126,7 @@ func TestJobIDsAreChecked(t *testing.T) {
 	}
 }
 
-func TestAFullQueueSaysSo(t *testing.T) {
+func TestSubmitToAFullQueueIsRefused(t *testing.T) {
 	s := start(t, configured(t, "limits: {waiting: 1}"))
 	running := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
 	s.until(t, running.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
@@ -148,7 +148,7 @@ func TestAFullQueueSaysSo(t *testing.T) {
 	}
 }
 
-func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
+func TestOnePortServesConnectAndGRPCWithHealthAndReflection(t *testing.T) {
 	s := start(t, configured(t, ""))
 	for name, set := range map[string]func(*http.Protocols){
 		"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },
@@ -196,7 +196,7 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 	}
 }
 
-func TestADefectIsNoPublicProblem(t *testing.T) {
+func TestInternalErrorsAreNotPublic(t *testing.T) {
 	secret := &os.PathError{Op: "open", Path: "/secret", Err: os.ErrPermission}
 	if p := problemOf(fmt.Errorf("reading: %w", secret)); p != nil {
 		t.Errorf("problem %v, want nil: its text is for the log alone", p)

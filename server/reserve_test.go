@@ -64,7 +64,7 @@ func (s *testSite) reservations(t testing.TB, filter string) []*droverv1.Reserva
 	return res.GetReservations()
 }
 
-func TestAFixedReservationIsExactlyWhenItWasWanted(t *testing.T) {
+func TestFixedReservationStartsAtTheRequestedTime(t *testing.T) {
 	s := start(t, configured(t, "policy: {name: cbf}"))
 	from := time.Now().Add(time.Hour)
 	b := fixed(booking(t, 3, 600), from)
@@ -102,7 +102,7 @@ func TestAFixedReservationIsExactlyWhenItWasWanted(t *testing.T) {
 	}
 }
 
-func TestBadBookingsAreRefusedWithFieldAndRange(t *testing.T) {
+func TestInvalidReservationsAreRefusedWithFieldAndRange(t *testing.T) {
 	s := start(t, configured(t, "policy: {name: cbf}"))
 	now := time.Now()
 	for _, c := range []struct {
@@ -139,7 +139,7 @@ func TestBadBookingsAreRefusedWithFieldAndRange(t *testing.T) {
 	}
 }
 
-func TestJobsRunInTheirReservationAndItsCancelEndsThem(t *testing.T) {
+func TestJobsRunInTheirReservationUntilItIsCancelled(t *testing.T) {
 	s := start(t, configured(t, "policy: {name: cbf}"))
 	r := s.book(t, booking(t, 2, 300)) // as soon as possible
 	if wait := time.Until(r.GetStart().AsTime()); wait > 3*time.Second {
@@ -196,7 +196,7 @@ type unreserving struct{ system }
 
 func (unreserving) Caps() batch.Caps { return batch.Caps{} }
 
-func TestASiteWhoseBatchSystemSetsNothingAsideSaysSo(t *testing.T) {
+func TestBatchSystemWithoutReservationsRefusesThem(t *testing.T) {
 	for batchType, hint := range map[BatchType]string{Embedded: "policy", Slurm: "operator"} {
 		c := configured(t, "policy: {name: cbf}")
 		c.Batch.Type = batchType
@@ -267,7 +267,7 @@ func (s *testSite) cancelled(t testing.TB, id string) {
 	s.until(t, id, droverv1.JobState_JOB_STATE_CANCELLED)
 }
 
-func TestReservationsAndAgreementsOutliveAServerThatIsKilled(t *testing.T) {
+func TestReservationsAndAgreementsSurviveAServerKill(t *testing.T) {
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "policy: {name: cbf}")
 	p.run()

@@ -10,7 +10,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func TestAJobThatFailsIsStartedOnceMoreWhileItsRequestAllowsIt(t *testing.T) {
+func TestFailedJobIsRetriedAsOftenAsRequested(t *testing.T) {
 	s := start(t, configured(t, "policy: {name: easy}"))
 	for name, c := range map[string]struct {
 		good    int64 // tries that fail
@@ -52,7 +52,7 @@ func TestAJobThatFailsIsStartedOnceMoreWhileItsRequestAllowsIt(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeStartedIsNotTriedAgain(t *testing.T) {
+func TestLaunchFailureIsNotRetried(t *testing.T) {
 	s := start(t, configured(t, ""))
 	j := s.submit(t, &droverv1.Request{Service: "absent", Retries: 5})
 	if j = s.until(t, j.GetId(), failed); j.GetRetried() != 0 {
@@ -95,7 +95,7 @@ func TestRetriesSurviveKillsOfTheServer(t *testing.T) {
 
 // Who follows the log of a job hears its last try whole, though that has written over
 // what the one before wrote, which is as long.
-func TestWhoFollowsALogHearsTheNextTryFromItsBeginning(t *testing.T) {
+func TestFollowedLogRestartsWithEachTry(t *testing.T) {
 	s := start(t, configured(t, "policy: {name: fcfs}"))
 	name, say := pipe(t)
 	first := s.submit(t, &droverv1.Request{Service: "block", Width: 4, Arguments: arguments{"pipe": text(name)}})
@@ -125,7 +125,7 @@ func TestWhoFollowsALogHearsTheNextTryFromItsBeginning(t *testing.T) {
 }
 
 // A job that was tried at one site goes on being tried at another one, and no more often.
-func TestTheTriesOfAJobThatMovesAreCountedOn(t *testing.T) {
+func TestMovedJobKeepsItsNumberOfTries(t *testing.T) {
 	g := newGrid(t, "policy: {name: fcfs}")
 	first := newGround(t)
 	id := newID(t)

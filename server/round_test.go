@@ -63,7 +63,7 @@ func (s *testSite) plan(t *testing.T, busy string, queue []string) (order []stri
 	return order
 }
 
-func TestARoundPutsTheStayersInItsOrderWithItsShapes(t *testing.T) {
+func TestRoundReordersAndReshapesJobsThatStay(t *testing.T) {
 	s, busy, queue := crew(t, configured(t, "policy: {name: fcfs}"))
 	got := s.hold(t, "r1", 600)
 	if len(got) != 5 || got[0].GetState() != held || got[0].GetId() != queue[0] {
@@ -96,7 +96,7 @@ func TestARoundPutsTheStayersInItsOrderWithItsShapes(t *testing.T) {
 	}
 }
 
-func TestALeaseThatRunsOutPutsAllBack(t *testing.T) {
+func TestExpiredLeasePutsHeldJobsBack(t *testing.T) {
 	s, busy, queue := crew(t, configured(t, "policy: {name: fcfs}"))
 	s.introduce(t, "nice")
 	d := s.digests(t)
@@ -114,7 +114,7 @@ func TestALeaseThatRunsOutPutsAllBack(t *testing.T) {
 	}
 }
 
-func TestWhatIsHeldIsHeldAfterARestartForTheWholeLease(t *testing.T) {
+func TestRestartHoldsJobsForTheWholeLease(t *testing.T) {
 	cfg := configured(t, "policy: {name: fcfs}")
 	s, _, queue := crew(t, cfg)
 	s.hold(t, "r1", 600, queue[2])
@@ -130,7 +130,7 @@ func TestWhatIsHeldIsHeldAfterARestartForTheWholeLease(t *testing.T) {
 
 // A job that is coming and does not come makes room for others after a while; a
 // confirmation puts it back.
-func TestAJobThatDoesNotComeMakesRoom(t *testing.T) {
+func TestSlotOfAJobThatNeverArrivesIsFreed(t *testing.T) {
 	cfg := configured(t, "policy: {name: fcfs}")
 	cfg.patience = site.Patience{First: 100 * batch.Millisecond, Longest: 200 * batch.Millisecond, Idle: batch.Second}
 	s := start(t, cfg)
@@ -174,7 +174,7 @@ func TestAJobThatDoesNotComeMakesRoom(t *testing.T) {
 	s.until(t, r.GetJobId(), running)
 }
 
-func TestWhoWatchesAJobThatIsDroppedIsTold(t *testing.T) {
+func TestWatchersSeeADroppedJob(t *testing.T) {
 	s := start(t, configured(t, ""))
 	p := s.peerClient(t)
 	s.introduce(t, "mars")

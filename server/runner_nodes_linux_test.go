@@ -148,7 +148,7 @@ func TestNeedsOfTasksOnNodesAreMeasured(t *testing.T) {
 	})
 }
 
-func TestVirtualNodesThatShareProcessorsStartProgramsPerTask(t *testing.T) {
+func TestVirtualNodesWithSharedProcessorsStartOneProgramPerTask(t *testing.T) {
 	cfg := sharingSite(t, "nodes: [{count: 2, processors: 2}]")
 	cfg.Catalogue = onNodesCatalogue(t)
 	cfg.OnStop = LeaveJobs
@@ -193,7 +193,7 @@ func onNodesCatalogue(t testing.TB) *catalogue.Catalogue {
 	return c
 }
 
-func TestAServerStartsWithoutItsNodesAndJobsWaitForThem(t *testing.T) {
+func TestServerStartsWithoutItsNodesAndJobsWait(t *testing.T) {
 	a, b := nodetest.New(t), nodetest.New(t)
 	b.Stop(syscall.SIGTERM)
 	var log journalOf
@@ -234,7 +234,7 @@ func TestAServerStartsWithoutItsNodesAndJobsWaitForThem(t *testing.T) {
 }
 
 // What is launched before anybody knows that its node has gone waits again.
-func TestAJobWaitsAgainWhoseNodeWasGoneBeforeItsLaunch(t *testing.T) {
+func TestJobWaitsAgainIfItsNodeIsLostBeforeTheLaunch(t *testing.T) {
 	a := nodetest.New(t)
 	s := start(t, onNodesSite(t, "easy", 20*time.Second, a)) // asked every 3 s
 	a.Stop(syscall.SIGTERM)
@@ -250,7 +250,7 @@ func TestAJobWaitsAgainWhoseNodeWasGoneBeforeItsLaunch(t *testing.T) {
 
 // Of two jobs on nodes that do not answer when the server starts, one node comes back
 // before the lease must be over, and the other one never does.
-func TestAServerStartsWhileNodesWithJobsDoNotAnswer(t *testing.T) {
+func TestServerStartsWhileNodesWithJobsAreUnreachable(t *testing.T) {
 	a, b := nodetest.New(t), nodetest.New(t)
 	lines := "on_stop: leave\ngrace: 1s\nservices:\n  inline:" + farYAML
 	const lease = 6 * time.Second
@@ -300,7 +300,7 @@ func TestAServerStartsWhileNodesWithJobsDoNotAnswer(t *testing.T) {
 
 // One job ends while there is no server, on the node that runs on; one goes on; the third
 // waits all the while, and the nodes come in another order when the server is back.
-func TestAServerThatWasKilledTakesOverWhatRunsOnItsNodes(t *testing.T) {
+func TestKilledServerAdoptsTheJobsOnItsNodes(t *testing.T) {
 	a, b := nodetest.New(t), nodetest.New(t)
 	lines := "on_stop: leave\ngrace: 1s\nservices:\n  inline:" + farYAML
 	p := newProcessSite(t, "lyon", lines+onNodes("easy", 20*time.Second, a, b))
@@ -339,7 +339,7 @@ func TestAServerThatWasKilledTakesOverWhatRunsOnItsNodes(t *testing.T) {
 	p.stop()
 }
 
-func TestNodesThatAreNotWhatTheConfigurationSays(t *testing.T) {
+func TestNodesThatDifferFromTheConfigurationAreRefused(t *testing.T) {
 	a, b, c := nodetest.New(t), nodetest.New(t), nodetest.New(t)
 	owner := start(t, onNodesSite(t, "easy", 2*time.Second, b))
 	j := owner.submit(t, &droverv1.Request{Service: "where"})
@@ -368,7 +368,7 @@ func TestNodesThatAreNotWhatTheConfigurationSays(t *testing.T) {
 	}
 }
 
-func TestAConfigurationThatWouldLoseJobsOnNodesIsRefused(t *testing.T) {
+func TestConfigurationThatWouldLoseJobsOnNodesIsRefused(t *testing.T) {
 	a, b := nodetest.New(t), nodetest.New(t)
 	cfg := onNodesSite(t, "easy", 10*time.Second, a, b)
 	cfg.OnStop = LeaveJobs

@@ -95,7 +95,7 @@ func (j *journalOf) logger() hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Output: j, Level: hclog.Debug})
 }
 
-func TestANodeThatDiesLosesItsJobsAndTheOtherGoesOn(t *testing.T) {
+func TestDeadNodeLosesOnlyItsOwnJobs(t *testing.T) {
 	for _, policy := range []string{"easy", "dfrs"} {
 		a, b := nodetest.New(t), nodetest.New(t)
 		s := start(t, onNodesSite(t, policy, 2*time.Second, a, b))
@@ -144,7 +144,7 @@ func TestANodeThatDiesLosesItsJobsAndTheOtherGoesOn(t *testing.T) {
 	}
 }
 
-func TestADaemonThatStartsAgainWithinTheLeaseLosesNothing(t *testing.T) {
+func TestNodeRestartWithinTheLeaseLosesNothing(t *testing.T) {
 	a := nodetest.New(t)
 	s := start(t, onNodesSite(t, "easy", 20*time.Second, a))
 	holds := book{t.TempDir()}

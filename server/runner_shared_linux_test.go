@@ -80,7 +80,7 @@ func (s *testSite) used(t *testing.T, j *droverv1.Job) cgroup.Use {
 
 // The first need is a whole processor, the last half of one: yields are equal, so it has
 // half as much as the others.
-func TestJobsOnOneNodeGetTheirSharesOfIt(t *testing.T) {
+func TestJobsOnOneNodeGetTheirShares(t *testing.T) {
 	s := start(t, sharingSite(t, "nodes: [{processors: 1}]"))
 	enforced(t, s, cgroup.Shares, cgroup.Measuring)
 	needs := []float64{1, 1, 0.5}
@@ -125,7 +125,7 @@ func (s *testSite) measure(t *testing.T, jobs []*droverv1.Job, span time.Duratio
 	return rates, starved
 }
 
-func TestAShortJobThatComesLateIsServedAtOnce(t *testing.T) {
+func TestLateShortJobStartsAtOnce(t *testing.T) {
 	s := start(t, sharingSite(t, "nodes: [{count: 2, processors: 1}]"))
 	for range 4 {
 		j := s.submit(t, &droverv1.Request{Service: "spin"})
@@ -140,7 +140,7 @@ func TestAShortJobThatComesLateIsServedAtOnce(t *testing.T) {
 	t.Logf("started after %v, over after %v", j.GetStartedAt().AsTime().Sub(late), time.Since(late))
 }
 
-func TestASiteSaysWhatHoldsJobsToTheirShares(t *testing.T) {
+func TestSiteReportsHowSharesAreEnforced(t *testing.T) {
 	s := start(t, sharingSite(t, "nodes: [{processors: 1}]"))
 	res, err := s.client.GetSite(within(t), &droverv1.GetSiteRequest{})
 	if err != nil {
@@ -154,7 +154,7 @@ func TestASiteSaysWhatHoldsJobsToTheirShares(t *testing.T) {
 	}
 }
 
-func TestAnotherServerAdoptsWhatRunsAndWhatWasPaused(t *testing.T) {
+func TestNextServerAdoptsRunningAndPausedJobs(t *testing.T) {
 	cfg := sharingSite(t, "nodes: [{processors: 1}]")
 	cfg.OnStop = LeaveJobs
 	s := start(t, cfg)
@@ -196,7 +196,7 @@ func TestAnotherServerAdoptsWhatRunsAndWhatWasPaused(t *testing.T) {
 	}
 }
 
-func TestJobsThatRunAreNotTakenUpInTheOtherWay(t *testing.T) {
+func TestRunningJobsAreNotAdoptedInTheOtherMode(t *testing.T) {
 	cfg := sharingSite(t, "nodes: [{processors: 1}]")
 	cfg.OnStop = LeaveJobs
 	s := start(t, cfg)
@@ -222,7 +222,7 @@ func TestJobsThatRunAreNotTakenUpInTheOtherWay(t *testing.T) {
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_CANCELLED)
 }
 
-func TestWhoHasWhatIsShownAgainAndAgain(t *testing.T) {
+func TestSharesAreReportedRepeatedly(t *testing.T) {
 	s := start(t, sharingSite(t, "nodes: [{processors: 1}]"))
 	for _, cpu := range []float64{1, 0.5} {
 		j := s.submit(t, &droverv1.Request{Service: "spin", Cpu: cpu, Owner: "u"})
@@ -256,7 +256,7 @@ func TestWhoHasWhatIsShownAgainAndAgain(t *testing.T) {
 	}
 }
 
-func TestWhoHasWhatOfWholeProcessorsIsShown(t *testing.T) {
+func TestWholeProcessorAllocationsAreReported(t *testing.T) {
 	s := start(t, configured(t, ""))
 	j := s.submit(t, &droverv1.Request{Service: "block", Width: 2})
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
@@ -294,7 +294,7 @@ func (s *testSite) allowed(t *testing.T, j *droverv1.Job) string {
 }
 
 // Two sites of one host do not get the same ones.
-func TestVirtualNodesHaveProcessorsOfTheirOwnWhereTheHostHasEnough(t *testing.T) {
+func TestVirtualNodesGetDistinctProcessorsIfTheHostHasEnough(t *testing.T) {
 	cfg := sharingSite(t, "nodes: [{count: 2, processors: 1}]")
 	cfg.worth = 0
 	s := start(t, cfg)

@@ -38,7 +38,7 @@ func withScript(t *testing.T, text string) string {
 	return dir
 }
 
-func TestABatchScriptIsAServiceUnderSlurm(t *testing.T) {
+func TestBatchScriptIsAServiceUnderSlurm(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	var log strings.Builder
 	build := func(text string) Config {
@@ -72,7 +72,7 @@ func TestABatchScriptIsAServiceUnderSlurm(t *testing.T) {
 	}
 }
 
-func TestABatchScriptIsAServiceWithoutSlurm(t *testing.T) {
+func TestBatchScriptIsAServiceWithoutSlurm(t *testing.T) {
 	cfg, err := ParseConfig([]byte("version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\non_stop: end\ndata_dir: "+t.TempDir()+
 		"\nnodes: [{processors: 2}]\nservices:\n  inline:"+oldService), withScript(t, old))
 	if err != nil {

@@ -89,7 +89,7 @@ func TestSlurmJobsRunWithFilesArgumentsAndExitCodes(t *testing.T) {
 	s.until(t, moldable.GetId(), cancelled)
 }
 
-func TestSlurmEstimatesCountLocalUsersAndWaitingJobsAreCancelled(t *testing.T) {
+func TestSlurmEstimatesCountLocalJobsAndWaitingJobsCanBeCancelled(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	local := c.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "-n", "2", "-t", "30", "--wrap", "sleep 1000")
 	s := start(t, slurmSite(t, c, "on_stop: end"))
@@ -124,7 +124,7 @@ func slurmProcess(t testing.TB, c *slurmtest.Cluster, lines string) *processSite
 
 // The server is killed with two jobs running and one waiting. One running job and the
 // waiting job end before it starts again.
-func TestAKilledServerUnderSlurmFindsItsJobsAgain(t *testing.T) {
+func TestKilledServerUnderSlurmFindsItsJobs(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	p := slurmProcess(t, c, "")
 	p.run()
@@ -163,7 +163,7 @@ func TestAKilledServerUnderSlurmFindsItsJobsAgain(t *testing.T) {
 
 // While the controller is down, the server accepts a job, keeps the states of its jobs
 // and is itself killed and restarted. When the controller is back, each job runs once.
-func TestASiteUnderSlurmSurvivesAnOutageOfTheController(t *testing.T) {
+func TestSlurmSiteSurvivesAControllerOutage(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 3})[0]
 	p := slurmProcess(t, c, "")
 	p.run()
@@ -196,7 +196,7 @@ func TestASiteUnderSlurmSurvivesAnOutageOfTheController(t *testing.T) {
 }
 
 // The server is killed repeatedly while jobs are submitted, run and end.
-func TestJobsUnderSlurmRunOnceAlthoughTheServerIsKilled(t *testing.T) {
+func TestSlurmJobsRunOnceDespiteServerKills(t *testing.T) {
 	const rounds, perRound = 3, 8
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
 	p := slurmProcess(t, c, "")
@@ -256,7 +256,7 @@ func TestJobsMoveBetweenSlurmAndEmbeddedSites(t *testing.T) {
 
 // The controller has been down for longer than stale. The server, and the next server
 // process, accept jobs up to the configured limit, and each runs once in the end.
-func TestJobsQueueUpToALimitWhileTheStateOfSlurmIsUnknown(t *testing.T) {
+func TestJobsQueueUpToALimitWhileSlurmIsUnreachable(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	const batch = "batch: {type: slurm, conf: %s, interval: 200ms, timeout: 1s, stale: 1s, unseen: 3}\nnodes: []\n"
 	p := newProcessSite(t, "lyon", fmt.Sprintf(batch, c.Conf()))
@@ -307,7 +307,7 @@ func TestJobsQueueUpToALimitWhileTheStateOfSlurmIsUnknown(t *testing.T) {
 }
 
 // The server refuses jobs beyond the partition's limits itself.
-func TestTheSiteHasTheLimitsOfItsPartition(t *testing.T) {
+func TestSlurmSiteHasTheLimitsOfItsPartition(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{
 		Name: "a", Nodes: 3, CPUs: 2,
 		Partitions: []string{"PartitionName=short Nodes=ALL Default=YES MaxTime=2 MaxNodes=2 State=UP"},
@@ -372,7 +372,7 @@ func TestDependenciesAndRetriesWorkUnderSlurm(t *testing.T) {
 }
 
 // The jobs end between two polls and remove their own records: Slurm's record counts.
-func TestAJobThatRemovesItsOwnRecordsRunsOnce(t *testing.T) {
+func TestSlurmJobThatDeletesItsRecordsRunsOnce(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 1})[0]
 	book := filepath.Join(t.TempDir(), "ledger")
 	s := start(t, slurmSite(t, c, `    - name: wipe
@@ -405,7 +405,7 @@ on_stop: end`))
 
 // The controller is restored to a state in which a running job still waited. It kills
 // the job's processes and starts the job again while the server is down.
-func TestAJobThatSlurmStartsTwiceIsLostAndReported(t *testing.T) {
+func TestJobStartedTwiceBySlurmIsLostAndReported(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 1})[0]
 	blocker := c.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "sleep 100")
 	p := slurmProcess(t, c, "")
@@ -457,7 +457,7 @@ func TestAJobThatSlurmStartsTwiceIsLostAndReported(t *testing.T) {
 
 // A slurmd is killed and Slurm reports a failed node, but the job's program still runs.
 // It stops before the next attempt starts.
-func TestTwoAttemptsOfAJobOnAFailedNodeDoNotOverlap(t *testing.T) {
+func TestAttemptsOfAJobOnAFailedNodeDoNotOverlap(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	p := slurmProcess(t, c, "")
 	p.run()

@@ -12,7 +12,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func TestAStoppingServerEndsJobsTellsWatchersAndLeaves(t *testing.T) {
+func TestStoppingServerEndsJobsAndNotifiesWatchers(t *testing.T) {
 	agent, err := gossip.Join(gossip.Config{Name: "agent", Role: gossip.Agent, Bind: "127.0.0.1:0", API: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestAStoppingServerEndsJobsTellsWatchersAndLeaves(t *testing.T) {
 	}
 }
 
-func TestAStoppingServerTakesNoNewWork(t *testing.T) {
+func TestStoppingServerRefusesNewWork(t *testing.T) {
 	s := start(t, configured(t, ""))
 	s.leaving.Store(true)
 	ctx := within(t)
@@ -89,7 +89,7 @@ func TestAStoppingServerTakesNoNewWork(t *testing.T) {
 	}
 }
 
-func TestTwoServersCannotShareADirectoryOrAPort(t *testing.T) {
+func TestServersCannotShareADirectoryOrAPort(t *testing.T) {
 	first, err := New(configured(t, ""))
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestTwoServersCannotShareADirectoryOrAPort(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsStartedAgainKeepsContentAndJobs(t *testing.T) {
+func TestRestartedServerKeepsContentAndJobs(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	f, err := s.upload(within(t), []byte("content"))
@@ -137,7 +137,7 @@ func TestAServerThatIsStartedAgainKeepsContentAndJobs(t *testing.T) {
 	s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
 }
 
-func TestWhileJobsEndNewWorkIsRefusedAndOldIsAnswered(t *testing.T) {
+func TestServerWaitingForJobsToEndOnlyAnswersQueries(t *testing.T) {
 	agent, err := gossip.Join(gossip.Config{Name: "agent", Role: gossip.Agent, Bind: "127.0.0.1:0", API: 1})
 	if err != nil {
 		t.Fatal(err)

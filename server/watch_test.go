@@ -49,7 +49,7 @@ func (d *digests) until(wanted func() bool) {
 	}
 }
 
-func TestWhoWatchesAllJobsHearsOfThoseThatAreThereThenOfChanges(t *testing.T) {
+func TestWatchOfAllJobsSendsThePresentJobsThenChanges(t *testing.T) {
 	s := start(t, configured(t, ""))
 	over := s.submit(t, &droverv1.Request{Service: "print"}).GetId()
 	s.until(t, over, done)
@@ -71,7 +71,7 @@ func TestWhoWatchesAllJobsHearsOfThoseThatAreThereThenOfChanges(t *testing.T) {
 	d.until(func() bool { return d.states[queue[0]] == cancelled && d.states[late] == waiting })
 }
 
-func TestASlowWatcherSkipsStatesAndMissesNoJob(t *testing.T) {
+func TestSlowWatcherSkipsStatesButMissesNoJob(t *testing.T) {
 	s := start(t, configured(t, ""))
 	empty := s.digests(t)
 	empty.until(func() bool { return empty.synced > 0 })
@@ -95,7 +95,7 @@ func TestASlowWatcherSkipsStatesAndMissesNoJob(t *testing.T) {
 	}
 }
 
-func TestWatchersAreToldOfTheEndOfTheServer(t *testing.T) {
+func TestWatchersSeeTheEndOfTheServer(t *testing.T) {
 	s := start(t, configured(t, ""))
 	d := s.digests(t)
 	d.until(func() bool { return d.synced > 0 })
@@ -109,7 +109,7 @@ func TestWatchersAreToldOfTheEndOfTheServer(t *testing.T) {
 	}
 }
 
-func TestAJobThatIsWithdrawnIsNeverAcceptedAndAnAcceptedOneIsNotWithdrawn(t *testing.T) {
+func TestWithdrawnJobIsNeverAccepted(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	id := newID(t)
@@ -149,7 +149,7 @@ func TestAJobThatIsWithdrawnIsNeverAcceptedAndAnAcceptedOneIsNotWithdrawn(t *tes
 }
 
 // What is left of a job that was forgotten is enough not to run it again.
-func TestASubmissionOfAForgottenJobIsAnsweredAndRunsNothing(t *testing.T) {
+func TestSubmissionOfADeletedJobRunsNothing(t *testing.T) {
 	cfg := configured(t, "limits: {finished: 1}")
 	s := start(t, cfg)
 	req := &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print"}}
@@ -185,7 +185,7 @@ func TestASubmissionOfAForgottenJobIsAnsweredAndRunsNothing(t *testing.T) {
 }
 
 // Jobs are forgotten by number, size and age: the oldest first.
-func TestJobsAreForgottenByNumberSizeAndAge(t *testing.T) {
+func TestJobsAreDeletedByNumberSizeAndAge(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits string
 		kept   int
