@@ -35,3 +35,9 @@ func (s *settings) planner() roster.Planner {
 	}
 	return newPlanner(*s)
 }
+
+// Edge checks which jobs a platform can ever run.
+type Edge = roster.Edge
+
+// NewEdge returns the edge of a platform, or an error about the platform.
+func NewEdge(p batch.Platform) (*Edge, error) { return roster.NewEdge(p) }

@@ -36,7 +36,7 @@
 // # Beyond the paper
 //
 // The settings avoid and refill, which are off by default, and the preset deadlines
-// (preset.go). With avoid, machines that would miss a deadline do not attract a job
+// (PresetDeadlines). With avoid, machines that would miss a deadline do not attract a job
 // (heuristic.Deadline.Avoid). With refill, jobs that pre-matching discarded are considered
 // again after the matching: jobs with licenses but without a machine leave them to others
 // while machines are free.

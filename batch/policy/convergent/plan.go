@@ -9,8 +9,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-// planner plans by convergent scheduling. What it keeps from plan to plan are rows of the
-// matrix, clusters, and the prices of machines.
+// planner plans by convergent scheduling. Between plans it keeps matrix rows, license clusters,
+// and the prices of machines.
 type planner struct {
 	set        settings
 	heuristics *heuristic.Collection
@@ -19,7 +19,7 @@ type planner struct {
 	solver     matching.Solver
 
 	rows   []matching.Row
-	open   []int32 // machines that nobody keeps
+	open   []int32 // machines that no running job keeps
 	cells  []int64
 	narrow []int32 // the plan of the open machines
 }
@@ -28,11 +28,11 @@ func newPlanner(set settings) *planner {
 	return &planner{set: set, heuristics: set.heuristics()}
 }
 
-// Preempts says whether who runs may be told to leave.
+// Preempts reports whether the algorithm preempts running jobs.
 func (p *planner) Preempts() bool { return p.set.algorithm.Preempts() }
 
-// Fork returns an independent copy. Rows are not copied: what comes of them is the same
-// if they are made anew.
+// Fork returns an independent copy. It does not copy rows, because recomputed rows are the
+// same.
 func (p *planner) Fork() roster.Planner {
 	f := newPlanner(p.set)
 	f.prematch = p.prematch.fork()
@@ -40,7 +40,7 @@ func (p *planner) Fork() roster.Planner {
 	return f
 }
 
-// Plan says who shall be on which machine.
+// Plan assigns jobs to machines.
 func (p *planner) Plan(s *farm.State, plan []int32) {
 	p.heuristics.Fill(s, &p.matrix)
 	p.prematch.clear(s, &p.matrix)
@@ -80,8 +80,7 @@ func (p *planner) matchAll(s *farm.State, plan []int32) {
 	clear(p.rows)
 }
 
-// matchOpen leaves those who run where they are, and matches the others and the machines
-// that are left.
+// matchOpen leaves running jobs on their machines, and matches the other jobs and machines.
 func (p *planner) matchOpen(s *farm.State, plan []int32) {
 	for m := range plan {
 		plan[m] = roster.Free
@@ -104,7 +103,7 @@ func (p *planner) matchOpen(s *farm.State, plan []int32) {
 		p.narrow = append(p.narrow, roster.Free)
 	}
 	p.narrowRows(s)
-	p.solver.Forget() // other machines were open then
+	p.solver.Forget() // the open machines differ from call to call
 	p.solve(p.narrow)
 	for k, i := range p.narrow {
 		if i != roster.Free {
@@ -114,7 +113,7 @@ func (p *planner) matchOpen(s *farm.State, plan []int32) {
 	clear(p.rows)
 }
 
-// narrowRows makes rows of the open machines' entries.
+// narrowRows makes rows with the entries of the open machines.
 func (p *planner) narrowRows(s *farm.State) {
 	n := len(p.open)
 	p.rows = slices.Grow(p.rows[:0], len(s.Jobs))[:len(s.Jobs)]

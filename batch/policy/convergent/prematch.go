@@ -1,16 +1,18 @@
 package convergent
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/license"
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-// prematch says who of those that compete for licenses gets them.
+// prematch selects the jobs that get their licenses.
 type prematch struct {
 	clusters *license.Clusters
-	members  []member // whom the clusters know, by order
+	members  []member // jobs in the clusters, by order
 	next     []member
 	knapsack license.Knapsack
 
@@ -18,7 +20,7 @@ type prematch struct {
 	keep   []bool
 	jobs   []int32 // of the items, by index in the state
 	copies []int64
-	clears []int32 // who was discarded in this pass
+	clears []int32 // jobs discarded in this pass
 }
 
 // member is a job in the clusters.
@@ -64,8 +66,8 @@ func (p *prematch) clear(s *farm.State, m *farm.Matrix) {
 	slices.Sort(p.clears)
 }
 
-// follow brings the clusters up to date. Those whom no machine can run compete with
-// nobody, unless they hold their licenses.
+// follow updates the clusters. Jobs that no machine can run are left out, unless they hold
+// their licenses.
 func (p *prematch) follow(s *farm.State, m *farm.Matrix) {
 	if p.clusters == nil {
 		for i := range s.Licenses {
@@ -101,8 +103,8 @@ func (p *prematch) follow(s *farm.State, m *farm.Matrix) {
 	p.members, p.next = p.next, p.members
 }
 
-// join adds a job to the clusters, with what it needs of floating licenses: of those that
-// are bound its machine has enough.
+// join adds a job to the clusters with its floating licenses. Bound licenses are never scarce:
+// each machine has enough for one job.
 func (p *prematch) join(s *farm.State, j *farm.Job) member {
 	needs := make([]license.Need, 0, len(j.Licenses))
 	for _, n := range j.Licenses {
@@ -112,4 +114,45 @@ func (p *prematch) join(s *farm.State, j *farm.Job) member {
 	}
 	p.clusters.Add(j.Order, needs)
 	return member{j.Order, needs}
+}
+
+// readmit takes jobs that pre-matching discarded back into the matrix, by falling mean, as far
+// as the licenses that the plan leaves are enough. Jobs that got licenses but no machine give
+// them up first. It reports whether another matching can find more, which requires a free
+// machine that one of the readmitted jobs can run on.
+func (p *prematch) readmit(s *farm.State, m *farm.Matrix, plan []int32) bool {
+	if len(p.clears) == 0 || !slices.Contains(plan, roster.Free) {
+		return false
+	}
+	left := farm.Left(nil).All(s)
+	planned := make([]bool, len(s.Jobs))
+	for _, i := range plan {
+		if i != roster.Free {
+			planned[i] = true
+		}
+	}
+	for i := range s.Jobs {
+		j := &s.Jobs[i]
+		switch {
+		case len(j.Licenses) == 0:
+		case planned[i] || j.Fixed:
+			left.Take(s, j)
+		case !m.Row(i).Cleared:
+			m.Clear(i)
+			p.clears = append(p.clears, int32(i))
+		}
+	}
+	slices.SortStableFunc(p.clears, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(m.Row(int(b)).Mean(), m.Row(int(a)).Mean()), cmp.Compare(a, b))
+	})
+	again := false
+	for _, i := range p.clears {
+		r := m.Row(int(i))
+		free := slices.ContainsFunc(r.Columns, func(c int32) bool { return plan[c] == roster.Free })
+		if j := &s.Jobs[i]; free && left.Enough(s, j) {
+			left.Take(s, j)
+			r.Cleared, again = false, true
+		}
+	}
+	return again
 }

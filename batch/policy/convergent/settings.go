@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/heuristic"
 )
 
-// settings are what a user may say.
+// settings are the settings of the policy.
 type settings struct {
 	algorithm Algorithm
 	constants heuristic.Constants
@@ -23,13 +23,13 @@ type settings struct {
 	deadlines bool // PresetDeadlines
 }
 
-// keys are the settings' names beside those of the heuristics.
+// keys are the names of the settings, without those of the heuristics.
 var keys = []string{"preset", "algorithm", "agingUnit", "waitPerJob", "matching", "avoid", "refill", "anew", "order"}
 
-// longestUnit is the longest unit of ageing.
+// longestUnit is the longest unit of aging.
 const longestUnit = 366 * 24 * time.Hour
 
-// parse takes settings in. What is wrong with them is told all at once.
+// parse reads settings. It returns all errors at once.
 func parse(given batch.Settings) (settings, error) {
 	set := settings{algorithm: CSip, constants: heuristic.Paper()}
 	all := append(append([]string(nil), keys...), heuristic.Keys()...)
@@ -41,7 +41,7 @@ func parse(given batch.Settings) (settings, error) {
 		}
 		if accepted := set.put(key, v); accepted != "" {
 			if v == "" {
-				v = "(empty)" // an empty Value would say that the key is unknown
+				v = "(empty)" // an empty Value would mean an unknown key
 			}
 			wrong = append(wrong, &batch.SettingError{Policy: "convergent", Key: key, Value: v, Accepted: accepted})
 		}
@@ -50,10 +50,10 @@ func parse(given batch.Settings) (settings, error) {
 	return set, errors.Join(wrong...)
 }
 
-// put takes in one setting, and returns what would have been accepted if it cannot.
+// put sets one setting. It returns "" on success, else a description of the accepted values.
 func (s *settings) put(key, v string) string {
 	switch key {
-	case "preset": // has been taken in
+	case "preset": // already applied
 	case "algorithm":
 		a, ok := ParseAlgorithm(v)
 		if !ok {
@@ -63,12 +63,12 @@ func (s *settings) put(key, v string) string {
 	case "agingUnit":
 		d, err := time.ParseDuration(v)
 		if err != nil || d < time.Microsecond || d > longestUnit || d%time.Microsecond != 0 {
-			return "a length of time with its unit, from 1us to " + longestUnit.String()
+			return "a duration with its unit, from 1us to " + longestUnit.String()
 		}
 		s.constants.AgingUnit = batch.Duration(d / time.Microsecond)
 	case "matching":
 		if v != "imfs" && v != "renew" && v != "mfs" && v != "mis" {
-			return "imfs, renew (incremental), mfs, mis (from nothing)"
+			return "imfs, renew (incremental), mfs, mis (from scratch)"
 		}
 		s.matching = v
 	case "waitPerJob":
@@ -100,7 +100,7 @@ func boolean(v string, to *bool) string {
 	return ""
 }
 
-// complete chooses what was left out, and says what does not go together.
+// complete sets defaults and returns errors about combinations.
 func (s *settings) complete(given batch.Settings) []error {
 	a := s.algorithm
 	var wrong []error
@@ -126,14 +126,14 @@ func (s *settings) complete(given batch.Settings) []error {
 	case s.matching == "":
 		s.matching = "mfs"
 	case !a.Convergent():
-		refuse("matching", "none with "+a.String()+", which matches nothing")
+		refuse("matching", "none with "+a.String()+", which has no matching")
 	case incremental && !a.Incremental():
 		refuse("matching", "mfs, mis with "+a.String())
 	case !incremental && a.Incremental():
 		refuse("matching", "imfs, renew with "+a.String())
 	}
 	if s.refill && !a.Convergent() {
-		refuse("refill", "false with "+a.String()+", which discards nobody")
+		refuse("refill", "false with "+a.String()+", which discards no job")
 	}
 	if s.edf.Anew && a != EDF {
 		refuse("anew", "false with "+a.String()+": it is for EDF")
@@ -142,12 +142,12 @@ func (s *settings) complete(given batch.Settings) []error {
 	case s.edf.Order != edf.Earliest && a != EDF:
 		refuse("order", "earliest with "+a.String()+": it is for EDF")
 	case s.edf.Order == edf.Queued && s.edf.Anew:
-		refuse("order", "earliest, latest with anew, where nobody takes from others")
+		refuse("order", "earliest, latest with anew, where no job takes the machine of another")
 	}
 	return wrong
 }
 
-// heuristics returns those that the settings ask for.
+// heuristics returns the configured heuristics.
 func (s *settings) heuristics() *heuristic.Collection {
 	list := s.constants.Heuristics()
 	for _, h := range list {
@@ -156,4 +156,36 @@ func (s *settings) heuristics() *heuristic.Collection {
 		}
 	}
 	return heuristic.Collect(list...)
+}
+
+// Presets are named groups of settings. Explicit settings override them.
+const (
+	// PresetPaper is the paper's configuration: its constants, and no extensions.
+	PresetPaper = "paper"
+	// PresetDeadlines minimizes late jobs. A deadline counts from the start (k), short jobs go
+	// first among jobs that can meet their deadlines (WM), and age does not matter (AA). Jobs
+	// move more easily (Δ), machines that would miss a deadline do not attract a job, and an
+	// incremental plan is exact. Jobs without a deadline wait longer in return.
+	PresetDeadlines = "deadlines"
+)
+
+// preset applies the preset. It runs before all other settings.
+func (s *settings) preset(given batch.Settings) []error {
+	name, ok := given["preset"]
+	if !ok || name == PresetPaper {
+		return nil
+	}
+	if name != PresetDeadlines {
+		if name == "" {
+			name = "(empty)"
+		}
+		return []error{&batch.SettingError{Policy: "convergent", Key: "preset", Value: name, Accepted: PresetPaper + ", " + PresetDeadlines}}
+	}
+	s.deadlines = true
+	s.constants.DeadlineK = 100 * heuristic.One
+	s.constants.Wait = 40 * heuristic.One
+	s.constants.Aging = 0
+	s.constants.Overhead = 2 * heuristic.One
+	s.avoid = true
+	return nil
 }

@@ -35,7 +35,7 @@ func (s *Solver) admit(machine int32, free bool) {
 	}
 	s.price[machine] = price - ends
 	begin := s.shift(machine)
-	if row := s.who[begin]; row != Free {
+	if row := s.best[begin]; row != Free {
 		s.put(row, begin)
 		s.taken(row)
 	}
@@ -65,7 +65,7 @@ func (s *Solver) admitTree(machine int32, free bool) {
 			continue
 		}
 		s.open = append(s.open, int32(m))
-		if free || s.who[m] != Free {
+		if free || s.best[m] != Free {
 			s.dist[m] = max(0, s.price[m]-s.label[m])
 		}
 	}

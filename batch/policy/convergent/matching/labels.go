@@ -3,7 +3,7 @@ package matching
 // labels hold the best unmatched job for each machine.
 type labels struct {
 	label []int64 // its worth there, including the bonus; 0: none
-	who   []int32 // its row, or Free
+	best  []int32 // its row, or Free
 }
 
 // stride is the number of rows between checks whether a later row can still raise a label.
@@ -13,7 +13,7 @@ const stride = 8
 // can rise.
 func (s *Solver) search() {
 	s.label = fill(s.label, len(s.on), 0)
-	s.who = fill(s.who, len(s.on), Free)
+	s.best = fill(s.best, len(s.on), Free)
 	label := s.label
 	for k, row := range s.order {
 		if s.at[row] != Free {
@@ -26,7 +26,7 @@ func (s *Solver) search() {
 		base := r.Base + s.bonus
 		for m, c := range r.Cells[:len(label)] {
 			if v := c + base; v > label[m] && c > 0 {
-				label[m], s.who[m] = v, row
+				label[m], s.best[m] = v, row
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (s *Solver) labelled(least int64) bool {
 
 // taken finds new labels for the machines whose best job was a row that is now matched.
 func (s *Solver) taken(taken int32) {
-	for m, row := range s.who {
+	for m, row := range s.best {
 		if row == taken {
 			s.relabel(int32(m))
 		}
@@ -52,7 +52,7 @@ func (s *Solver) taken(taken int32) {
 }
 
 func (s *Solver) relabel(m int32) {
-	s.label[m], s.who[m] = 0, Free
+	s.label[m], s.best[m] = 0, Free
 	for _, row := range s.order {
 		if s.top[row]+s.bonus <= s.label[m] {
 			return
@@ -60,7 +60,7 @@ func (s *Solver) relabel(m int32) {
 		r := &s.rows[row]
 		if c := r.Cells[m]; c > 0 && s.at[row] == Free {
 			if v := c + r.Base + s.bonus; v > s.label[m] {
-				s.label[m], s.who[m] = v, row
+				s.label[m], s.best[m] = v, row
 			}
 		}
 	}

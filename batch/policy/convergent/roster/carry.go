@@ -2,9 +2,9 @@ package roster
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// carryOut tells those to leave who shall be elsewhere, or nowhere, and starts those
-// whose machine and licenses are free. Whoever has to wait for a job that leaves is
-// looked at again when it has left.
+// carryOut pauses running jobs that the plan puts on another machine or on none, and starts
+// jobs whose machine and licenses are free. A job that waits for another one to leave is
+// checked again when that job has left.
 func (r *Roster) carryOut(now batch.Time, out *batch.Decisions) {
 	r.pending = false
 	for _, h := range r.active {
@@ -32,7 +32,7 @@ func (r *Roster) carryOut(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// copies says whether there are enough copies of a job's licenses now.
+// copies reports whether enough copies of a job's licenses are free now.
 func (r *Roster) copies(j *job) bool {
 	for _, n := range j.needs {
 		if r.taken[n.License]+int64(n.Copies) > int64(r.licenses[n.License].Copies) && !r.licenses[n.License].Bound {
@@ -42,7 +42,7 @@ func (r *Roster) copies(j *job) bool {
 	return true
 }
 
-// begin starts or resumes a job where it shall be.
+// begin starts or resumes a job on its target.
 func (r *Roster) begin(now batch.Time, h batch.Handle, out *batch.Decisions) {
 	j := &r.jobs[h]
 	r.take(h, j.target)
@@ -71,8 +71,8 @@ func (r *Roster) take(h batch.Handle, machine int32) {
 	}
 }
 
-// beside returns who else is on a machine, from the time before the driver was there; the
-// one who stays, if one does.
+// beside returns a job that shares a machine since before the driver started, preferably one
+// that stays there, or batch.NoJob.
 func (r *Roster) beside(machine int32) batch.Handle {
 	found := batch.NoJob
 	if !r.crowded {
@@ -90,7 +90,8 @@ func (r *Roster) beside(machine int32) batch.Handle {
 	return found
 }
 
-// free gives back what a job holds: the machine where it runs, or that it was leaving.
+// free releases what a job holds: the machine where it runs or that it is leaving, and its
+// licenses.
 func (r *Roster) free(h batch.Handle) {
 	j := &r.jobs[h]
 	machine := j.holds()

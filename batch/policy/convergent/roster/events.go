@@ -6,7 +6,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Apply takes one event. See batch.Policy.
+// Apply processes one event. See batch.Policy.
 func (r *Roster) Apply(now batch.Time, ev *batch.Event) {
 	switch ev.Kind {
 	case batch.Submit:
@@ -43,35 +43,35 @@ func (r *Roster) Apply(now batch.Time, ev *batch.Event) {
 	case batch.Resumed:
 		j := r.known(ev.Job)
 		j.since, j.awaited = now, false
-	case batch.Measured: // a machine runs one job, with all it has
+	case batch.Measured: // a machine runs one job, with all its processors
 	case batch.NodeDown:
 		r.nodeDown(now, ev.Node)
 	case batch.NodeUp:
 		r.nodeUp(ev.Node)
 	default:
-		panic(fmt.Sprintf("roster: %v: windows are not set aside", ev.Kind))
+		panic(fmt.Sprintf("roster: %v: reserved windows are not supported", ev.Kind))
 	}
 }
 
-// known returns a job that is here.
+// known returns the job of a handle. It panics if there is none.
 func (r *Roster) known(h batch.Handle) *job {
 	if h < 1 || int(h) >= len(r.jobs) || r.jobs[h].state == absent {
-		panic(fmt.Sprintf("roster: job %d is not here", h))
+		panic(fmt.Sprintf("roster: job %d is unknown", h))
 	}
 	return &r.jobs[h]
 }
 
-// admit makes a job known, the last one in the order.
+// admit adds a job at the end of the order.
 func (r *Roster) admit(now batch.Time, spec *batch.Job) *job {
 	if spec.Window != nil {
-		panic(fmt.Sprintf("roster: job %d: windows are not set aside", spec.Handle))
+		panic(fmt.Sprintf("roster: job %d: reserved windows are not supported", spec.Handle))
 	}
 	for int(spec.Handle) >= len(r.jobs) {
 		r.jobs = append(r.jobs, job{})
 	}
 	j := &r.jobs[spec.Handle]
 	if j.state != absent {
-		panic(fmt.Sprintf("roster: job %d is here already", spec.Handle))
+		panic(fmt.Sprintf("roster: job %d already exists", spec.Handle))
 	}
 	r.seq++
 	*j = job{spec: spec, seq: r.seq, submitted: now, state: held, at: none, leaving: none, target: none, home: none}
@@ -80,17 +80,17 @@ func (r *Roster) admit(now batch.Time, spec *batch.Job) *job {
 	return j
 }
 
-// adopt takes in a job that runs already. Whoever was paused when the driver ended runs
-// again where he was, beside those who were there then: all but one have to leave at once.
+// adopt adds a job that runs already. A job that was paused when the driver ended runs again on
+// its machine, beside the jobs that ran there then: all but one must leave at once.
 func (r *Roster) adopt(now batch.Time, ev *batch.Event) {
 	h := ev.Spec.Handle
 	if len(ev.Allocation) == 0 {
-		panic(fmt.Sprintf("roster: job %d runs nowhere", h))
+		panic(fmt.Sprintf("roster: job %d has no allocation", h))
 	}
 	machine := ev.Allocation[0].Node
 	for _, l := range ev.Allocation {
 		if l.Node != machine {
-			panic(fmt.Sprintf("roster: job %d runs on %d and node %d: a job is on one machine", h, machine, l.Node))
+			panic(fmt.Sprintf("roster: job %d runs on nodes %d and %d: a job must be on one machine", h, machine, l.Node))
 		}
 	}
 	j := r.admit(now, ev.Spec)
@@ -110,7 +110,7 @@ func (r *Roster) adopt(now batch.Time, ev *batch.Event) {
 	}
 }
 
-// forget takes a job out that does not run.
+// forget removes a job that does not run.
 func (r *Roster) forget(h batch.Handle) {
 	r.out(h)
 	r.jobs[h] = job{}
@@ -119,13 +119,13 @@ func (r *Roster) forget(h batch.Handle) {
 
 func (r *Roster) finish(h batch.Handle) {
 	if j := r.known(h); j.holds() == none && !j.begun {
-		panic(fmt.Sprintf("roster: job %d ends and does not run", h))
+		panic(fmt.Sprintf("roster: job %d ends but does not run", h))
 	}
 	r.free(h)
 	r.forget(h)
 }
 
-// startFailed lets a job wait again that could not be launched.
+// startFailed returns a job to waiting after a failed start.
 func (r *Roster) startFailed(h batch.Handle) {
 	j := r.known(h)
 	if j.at == none {
@@ -136,16 +136,16 @@ func (r *Roster) startFailed(h batch.Handle) {
 	r.dirty = true
 }
 
-// stopped notes that a job has left its machine: as it was told, or because its driver
-// took it away. A paused one may lose its state, too, with the machine it was on.
+// stopped records that a job has left its machine: on request, or because the driver removed
+// it. A paused job can also lose its state together with its machine.
 func (r *Roster) stopped(now batch.Time, ev *batch.Event) {
 	j := r.known(ev.Job)
 	if j.holds() == none && !j.begun {
 		panic(fmt.Sprintf("roster: job %d was not stopped", ev.Job))
 	}
-	told := j.leaving != none && !j.stranded
+	requested := j.leaving != none && !j.stranded
 	if j.at != none {
-		if !j.stranded { // else its machine has gone, and nothing was done since
+		if !j.stranded { // the machine is gone, and the job made no progress since
 			r.settle(j, now)
 		}
 		j.home = none
@@ -158,15 +158,15 @@ func (r *Roster) stopped(now batch.Time, ev *batch.Event) {
 	if !ev.Checkpoint {
 		j.done, j.home = 0, none
 	}
-	if told && ev.Checkpoint {
-		return // the plan has it where it shall be
+	if requested && ev.Checkpoint {
+		return // the plan's target still holds
 	}
 	j.target = none
 	r.dirty = true
 }
 
-// nodeDown lets nobody be on a machine any more. Of who is there the driver will say
-// what has become of it; until then it holds its licenses.
+// nodeDown takes a machine out of service. The driver will report what became of its job, which
+// holds its licenses until then.
 func (r *Roster) nodeDown(now batch.Time, node int32) {
 	r.machines[node].Down, r.dirty = true, true
 	if h := r.on[node]; h != batch.NoJob {
@@ -174,13 +174,14 @@ func (r *Roster) nodeDown(now batch.Time, node int32) {
 	}
 }
 
-// strand leaves a job where it is, out of reach.
+// strand leaves a job on a machine that is out of reach.
 func (r *Roster) strand(now batch.Time, j *job) {
 	r.settle(j, now)
 	j.stranded, j.target = true, none
 }
 
-// nodeUp takes a machine back. Who is still there has been there all the time.
+// nodeUp takes a machine back into service. A job that is still there has been running all
+// along.
 func (r *Roster) nodeUp(node int32) {
 	r.machines[node].Down, r.dirty = false, true
 	if h := r.on[node]; h != batch.NoJob && r.jobs[h].stranded {

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// Estimate leaves it to a forecaster, for a plan says who is where now, not who comes next;
-// unless that were too much work.
+// Estimate returns the roster for a forecast, because a plan contains no future starts. If a
+// forecast is too expensive, Estimate answers by an outlook.
 func (r *Roster) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	if r.small() {
 		return r
@@ -26,8 +26,8 @@ func (r *Roster) Ends(yield func(batch.Handle, batch.Time) bool) {
 	}
 }
 
-// PlannedEnd returns when a job ends if it goes on where it is. One that has overrun its
-// estimate is about to.
+// PlannedEnd returns the end of a job that continues on its machine. A job that has overrun its
+// estimate is about to end.
 func (r *Roster) PlannedEnd(h batch.Handle) batch.Time {
 	j := &r.jobs[h]
 	machine := j.holds()
@@ -50,7 +50,7 @@ func (r *Roster) Incoming(yield func(batch.Handle) bool) {
 // Reservations yields nothing: a farm makes none.
 func (r *Roster) Reservations(func(batch.Reservation) bool) {}
 
-// AnswerFixed says of windows and of agreements that they cannot be had.
+// AnswerFixed refuses asks for windows and for agreed deadlines.
 func (r *Roster) AnswerFixed(_ batch.Time, a *batch.Ask, out *batch.Estimate) bool {
 	return counted.Refuse(a, out)
 }
@@ -58,11 +58,11 @@ func (r *Roster) AnswerFixed(_ batch.Time, a *batch.Ask, out *batch.Estimate) bo
 // Unused returns a handle that names no job.
 func (r *Roster) Unused() batch.Handle { return batch.Handle(len(r.jobs)) }
 
-// Worth returns Forecast: whoever comes later may go first.
+// Worth returns Forecast: a later job can go first.
 func (r *Roster) Worth() batch.Kind { return batch.Forecast }
 
-// Underway calls yield with what the driver still owes: that those who were told to leave
-// have left, and that those who were resumed go on. Who is stranded is as good as gone.
+// Underway calls yield with the events that the driver still owes: Stopped for jobs that must
+// leave, and Resumed for jobs that were resumed. It treats stranded jobs as lost.
 func (r *Roster) Underway(yield func(batch.Event) bool) {
 	for i := range r.jobs {
 		h, j := batch.Handle(i), &r.jobs[i]

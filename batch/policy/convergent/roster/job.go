@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// state is where a job stands.
+// state is the state of a job.
 type state uint8
 
 const (
@@ -31,17 +31,17 @@ type job struct {
 	reference int32
 	cpus      int32
 	memory    int64
-	needs     []farm.Need // never changed: shared with copies, as input
+	needs     []farm.Need // immutable: shared with copies, as is input
 	input     []farm.Input
 	state     state
 
 	at      int32
 	leaving int32
 	target  int32
-	home    int32 // where it has to go on, if it can be nowhere else
+	home    int32 // the only machine where it can continue, or none
 
-	begun    bool // goes on from where it was
-	awaited  bool // has been resumed, and the driver has not said that it goes on
+	begun    bool // it continues from a checkpoint
+	awaited  bool // resumed, but the driver has not confirmed that it runs
 	stranded bool
 
 	done   batch.Duration // on the machine of the estimate, at since
@@ -49,7 +49,7 @@ type job struct {
 	since  batch.Time
 }
 
-// describe works out what a job of this shape needs.
+// describe computes the needs of a job with the given shape.
 func (r *Roster) describe(j *job, shape batch.Shape) {
 	spec := j.spec
 	j.estimate = min(max(shape.Walltime, 1), farm.Longest)
@@ -67,8 +67,7 @@ func (r *Roster) describe(j *job, shape batch.Shape) {
 	}
 }
 
-// needs names licenses by their indices; each once. known is false if there is one that
-// the farm does not have.
+// needs converts licenses to indices, each once. known is false if the farm lacks one of them.
 func (r *Roster) needs(licenses []batch.License) (list []farm.Need, known bool) {
 	for _, l := range licenses {
 		index, found := r.license[l.Name]
@@ -108,7 +107,7 @@ func total(spec *batch.Job, width int32) int64 {
 	return sum
 }
 
-// product returns a·b of what is not negative, at most the largest int64.
+// product returns a·b for nonnegative numbers, at most the largest int64.
 func product(a, b int64) int64 {
 	hi, lo := bits.Mul64(uint64(max(a, 0)), uint64(max(b, 0)))
 	if hi > 0 || lo > math.MaxInt64 {
@@ -117,13 +116,13 @@ func product(a, b int64) int64 {
 	return int64(lo)
 }
 
-// settle counts what the job has done until now.
+// settle updates the progress of a job.
 func (r *Roster) settle(j *job, now batch.Time) {
 	j.done = r.doneAt(j, now)
 	j.since = max(j.since, now)
 }
 
-// doneAt returns how much of the estimate a job has worked off, rounded down.
+// doneAt returns the completed part of a job's estimate, rounded down.
 func (r *Roster) doneAt(j *job, now batch.Time) batch.Duration {
 	if j.at == none || j.awaited || now <= j.since {
 		return j.done
@@ -143,7 +142,7 @@ func (r *Roster) doneAt(j *job, now batch.Time) batch.Duration {
 	return j.done + d
 }
 
-// pinned returns the machine where a job has to go on, none if it may be anywhere.
+// pinned returns the machine where a job must continue, or none if it can run anywhere.
 func (r *Roster) pinned(j *job) int32 {
 	switch {
 	case j.stranded:
@@ -156,7 +155,7 @@ func (r *Roster) pinned(j *job) int32 {
 	return none
 }
 
-// holds returns the machine that a job has: where it runs, or that it is leaving.
+// holds returns the machine that a job occupies: where it runs, or that it is leaving.
 func (j *job) holds() int32 {
 	if j.at != none {
 		return j.at
@@ -164,7 +163,7 @@ func (j *job) holds() int32 {
 	return j.leaving
 }
 
-// resides returns the machine where a job keeps its memory whether it runs or not.
+// resides returns the machine where a job keeps its memory even while it does not run.
 func (j *job) resides() int32 {
 	switch {
 	case !j.spec.Resident:

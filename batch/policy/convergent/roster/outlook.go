@@ -2,6 +2,8 @@ package roster
 
 import (
 	"cmp"
+	"container/heap"
+	"fmt"
 	"math"
 	"slices"
 
@@ -9,50 +11,48 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// Exact bounds how much work a forecast may be that runs the policy forward: the square
-// of the jobs, times the machines, of which there are taken to be sixteen at least. It
-// makes about as many plans as there are jobs, each of so many entries. Beyond it there
-// is an outlook.
+// Exact bounds the cost of a forecast that runs the policy forward: the square of the jobs
+// times the machines, of which at least 16 are counted. A forecast makes about as many plans as
+// there are jobs, with jobs × machines entries each. Above the bound an outlook answers.
 const Exact = 1 << 20
 
-// outlook is a plan of all jobs, one after the other: an earlier deadline first, those
-// without one after all others, and else as they came; or as they came alone, where the
-// planner says so by a method InOrder. Each goes onto the machine where
-// it would end first, when its licenses are free. Who runs is in it as all others, with
-// what is left of it, if he may be told to leave; else his machine and licenses are free
-// when he ends.
+// outlook plans all jobs one after the other: by deadline, jobs without one last, then by
+// arrival; by arrival alone if the planner has a method InOrder that returns true. Each job
+// goes to the machine where it would end first, once its licenses are free. If the planner
+// preempts, running jobs are planned like all others, with their remaining runtime; else their
+// machines and licenses become free when they end.
 //
 //	m0 ▕ runs, and stays ▏▕ 2 ▏▕ 4 ▏          jobs by deadline: 1, 2, 3, 4
-//	m1 ▕ 1 ▏▕ 3 ▏▕ here ends first who is asked about, behind 3 and before 4
+//	m1 ▕ 1 ▏▕ 3 ▏▕ asked ▏                    an ask between 3 and 4 ends first here
 //
-// It answers all asks in one sweep, for a job that comes changes nothing for those before
-// it, and takes O(N(K + log M)) for N jobs and M machines of K kinds.
+// It answers all asks in one sweep, because a new job does not affect jobs before it. The sweep
+// takes O(N(K + log M)) for N jobs and M machines of K kinds.
 //
-// Deadlines are what the algorithms are for; that they weigh other things too, and that a
-// job may be told to leave again, is left out. Of 60 jobs on 8 unlike machines, 70% of them
-// with deadlines, with two licenses, ends were off by 5 to 11% of the time until then under
-// EDF, by 30 to 40% for jobs with a deadline under convergent scheduling and flexible
-// backfilling, and for those without they came up to twice as late as run forward: there
-// such jobs do not have to wait for all others.
+// An outlook considers deadlines, but neither the other criteria of the algorithms nor later
+// preemptions. In a test with 60 jobs on 8 unequal machines, 70% of them with deadlines, and
+// two licenses, predicted ends were off by 5 to 11% of the time until then under EDF, and by 30
+// to 40% for jobs with a deadline under convergent scheduling and flexible backfilling. For
+// jobs without a deadline they were up to twice as late as in a forward run, where such jobs do
+// not wait for all others.
 type outlook struct {
 	farm   farm.State
 	jobs   []ahead
 	free   []batch.Time   // by machine
-	kinds  []kind         // machines that are alike
+	kinds  []kind         // groups of equal machines
 	kindOf []int32        // by machine
 	copies [][]batch.Time // by floating license: when each copy is free, ascending
 }
 
-// ahead is a job that takes a machine, or an ask about one.
+// ahead is a job that will take a machine, or an ask about one.
 type ahead struct {
 	job   farm.Job
 	from  batch.Time
 	order int64
 	ask   int          // -1 for none
-	named batch.Handle // which job it is, of those that are here
+	named batch.Handle // the known job, if any
 }
 
-// small says whether running the policy forward is cheap.
+// small reports whether running the policy forward is cheap.
 func (r *Roster) small() bool {
 	jobs := int64(0)
 	for i := range r.jobs {
@@ -116,7 +116,7 @@ func (r *Roster) look(now batch.Time, asks []batch.Ask, out []batch.Estimate) {
 	}
 }
 
-// due returns a job's deadline, or that it has none.
+// due returns a job's deadline, or batch.Never if it has none.
 func due(j *farm.Job) batch.Time {
 	if j.Deadline == 0 {
 		return batch.Never
@@ -124,7 +124,7 @@ func due(j *farm.Job) batch.Time {
 	return j.Deadline
 }
 
-// answer fills in where each shape of an ask would be.
+// answer fills in the start and end of each shape of an ask.
 func (r *Roster) answer(o *outlook, it *ahead, a *batch.Ask, out *batch.Estimate) {
 	j := job{spec: a.Job}
 	for k, shape := range a.Shapes {
@@ -134,7 +134,7 @@ func (r *Roster) answer(o *outlook, it *ahead, a *batch.Ask, out *batch.Estimate
 	}
 }
 
-// planned returns what a plan is told of a job that waits.
+// planned describes a waiting job for a plan.
 func (r *Roster) planned(j *job) farm.Job {
 	return farm.Job{
 		Deadline: j.spec.Deadline, Estimate: j.estimate, Reference: j.reference, Done: j.done,
@@ -142,8 +142,8 @@ func (r *Roster) planned(j *job) farm.Job {
 	}
 }
 
-// outlook returns one with all jobs that are here, and the machines and licenses as those
-// leave them who stay where they are.
+// outlook returns an outlook with all present jobs. Jobs that stay have already taken their
+// machines and licenses.
 func (r *Roster) outlook(now batch.Time) *outlook {
 	o := &outlook{farm: farm.State{Now: now, Machines: r.memories(), Licenses: r.licenses}, free: make([]batch.Time, len(r.machines))}
 	for m := range o.free {
@@ -151,7 +151,7 @@ func (r *Roster) outlook(now batch.Time) *outlook {
 	}
 	o.sort()
 	o.copies = make([][]batch.Time, len(r.licenses))
-	var wanted []int64 // of each license: more copies than that need not be counted
+	var wanted []int64 // by license; more copies need not be counted
 	for range r.licenses {
 		wanted = append(wanted, 0)
 	}
@@ -179,7 +179,7 @@ func (r *Roster) outlook(now batch.Time) *outlook {
 			it.job.Machine, it.job.Held = pin, true
 		}
 		if j.resides() != none {
-			it.job.Memory = 0 // it has it
+			it.job.Memory = 0 // already reserved there
 		}
 		if j.at != none && !r.planner.Preempts() {
 			o.take(&it, j.at, now)
@@ -190,7 +190,7 @@ func (r *Roster) outlook(now batch.Time) *outlook {
 	return o
 }
 
-// mostCopies is how many copies of a license are counted beyond those that are asked for.
+// mostCopies limits the counted copies of a license beyond the requested ones.
 const mostCopies = 1 << 12
 
 // place takes the machine where a job ends first.
@@ -202,8 +202,8 @@ func (o *outlook) place(it *ahead) (start, end batch.Time) {
 	return start, end
 }
 
-// best returns the machine where a job ends first, the first of several, and from when to
-// when; none and Never if it can run nowhere.
+// best returns the machine where a job ends first, with its start and end; of equal machines
+// the lower index. It returns none and batch.Never if the job can run nowhere.
 func (o *outlook) best(it *ahead) (machine int32, start, end batch.Time) {
 	machine, start, end = none, batch.Never, batch.Never
 	licensed := it.from
@@ -234,7 +234,7 @@ func (o *outlook) best(it *ahead) (machine int32, start, end batch.Time) {
 	return machine, start, end
 }
 
-// take books a machine and licenses from an instant on until the job ends.
+// take reserves a machine and licenses from start until the job ends.
 func (o *outlook) take(it *ahead, machine int32, start batch.Time) {
 	end := start.Add(it.job.On(o.farm.Machines[machine].Score))
 	o.free[machine] = max(o.free[machine], end)
@@ -248,5 +248,64 @@ func (o *outlook) take(it *ahead, machine int32, start batch.Time) {
 			free[k] = max(free[k], end)
 		}
 		slices.Sort(free)
+	}
+}
+
+// kind is a set of machines that serve the same jobs at the same speed: a heap by the time at
+// which they become free. Outdated entries are removed when they reach the top.
+type kind []vacancy
+
+// vacancy is the time at which a machine becomes free.
+type vacancy struct {
+	at      batch.Time
+	machine int32
+}
+
+func (k *kind) Len() int { return len(*k) }
+
+func (k *kind) Less(i, j int) bool {
+	a, b := (*k)[i], (*k)[j]
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.machine, b.machine)) < 0
+}
+
+func (k *kind) Swap(i, j int) { (*k)[i], (*k)[j] = (*k)[j], (*k)[i] }
+
+// Push implements heap.Interface.
+func (k *kind) Push(v any) { *k = append(*k, v.(vacancy)) }
+
+// Pop implements heap.Interface.
+func (k *kind) Pop() any {
+	last := len(*k) - 1
+	v := (*k)[last]
+	*k = (*k)[:last]
+	return v
+}
+
+// put records when a machine becomes free.
+func (k *kind) put(at batch.Time, machine int32) { heap.Push(k, vacancy{at, machine}) }
+
+// first returns the machine that becomes free first. Each machine has an entry that is up to
+// date.
+func (k *kind) first(free []batch.Time) int32 {
+	for free[(*k)[0].machine] != (*k)[0].at {
+		heap.Pop(k)
+	}
+	return (*k)[0].machine
+}
+
+// sort groups the machines into kinds, ordered by their first machines.
+func (o *outlook) sort() {
+	index := map[string]int32{}
+	for m := range o.farm.Machines {
+		a := &o.farm.Machines[m]
+		key := fmt.Sprint(a.Score, a.CPUs, a.Memory, a.Down, a.Licenses)
+		n, known := index[key]
+		if !known {
+			n = int32(len(o.kinds))
+			index[key] = n
+			o.kinds = append(o.kinds, nil)
+		}
+		o.kindOf = append(o.kindOf, n)
+		o.kinds[n] = append(o.kinds[n], vacancy{o.free[m], int32(m)}) // all are free now: already a heap
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// site is what does not change of a farm.
+// site holds the properties of a farm that do not change.
 type site struct {
 	licenses []farm.License
 	license  map[string]int32 // by name
@@ -17,7 +17,7 @@ type site struct {
 	scored   bool             // machines have scores
 }
 
-// siteOf reads a platform, and makes a machine of each node.
+// siteOf reads a platform and creates a machine for each node.
 func siteOf(p batch.Platform) (*site, []farm.Machine, error) {
 	s := &site{license: map[string]int32{}, machine: map[string]int32{}}
 	if len(p.Nodes) > farm.MaxMachines {
@@ -32,7 +32,7 @@ func siteOf(p batch.Platform) (*site, []farm.Machine, error) {
 		}
 		s.add(farm.License{Name: pool.Name, Copies: pool.Copies})
 	}
-	named := make([]bool, len(s.licenses)) // floating ones that not every machine can run
+	named := make([]bool, len(s.licenses)) // floating licenses that not every machine can run
 	for i := range p.Nodes {
 		for _, name := range p.Nodes[i].Licenses {
 			l, found := s.license[name]
@@ -74,7 +74,7 @@ func (s *site) add(l farm.License) {
 	s.licenses = append(s.licenses, l)
 }
 
-// place returns where the data of a site lie: on a machine, or elsewhere.
+// place returns the place of a site's data: a machine, or another place.
 func (s *site) place(name string) int32 {
 	if m, found := s.machine[name]; found && name != "" {
 		return m

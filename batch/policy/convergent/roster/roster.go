@@ -8,21 +8,20 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// Planner says who shall be on which machine.
+// Planner assigns jobs to machines.
 type Planner interface {
-	// Plan fills plan with the index in State.Jobs of the job that shall be on each
-	// machine, or Free. A job that is held is not put anywhere but on its machine, and if
-	// the planner does not preempt, one that runs there stays. What is planned has its
-	// licenses: all of it together asks for no more copies than there are, counting
-	// those of jobs that run on machines that are down.
+	// Plan fills plan with the index in State.Jobs of the job on each machine, or Free. It
+	// assigns a held job only to its Machine and, if the planner does not preempt, leaves
+	// running jobs in place. The planned jobs have their licenses: together they request no
+	// more copies than exist, including those of jobs on machines that are down.
 	Plan(s *farm.State, plan []int32)
-	// Preempts says whether who runs may be told to leave. It is always the same.
+	// Preempts reports whether the planner preempts running jobs. The answer never changes.
 	Preempts() bool
-	// Fork returns a planner that goes on as this one would.
+	// Fork returns a copy that gives the same results from here on.
 	Fork() Planner
 }
 
-// Free is the job on a machine that gets none.
+// Free marks a machine without a job in a plan.
 const Free int32 = -1
 
 // Roster is a policy around a Planner. It implements batch.Policy and forecast.Runnable.
@@ -35,20 +34,20 @@ type Roster struct {
 	active   []batch.Handle // by seq
 	parked   []batch.Handle // by earliest start, then seq
 
-	on    []batch.Handle // who holds each machine: runs there or is leaving it
-	taken []int64        // copies of each license that are held
+	on    []batch.Handle // the job that runs on each machine or is leaving it
+	taken []int64        // held copies of each license
 
-	crowded   bool // there have been several on one machine: see adopt
-	residents bool // there has been a job that keeps its memory while it is paused
+	crowded   bool // jobs have shared a machine: see adopt
+	residents bool // a job has kept its memory while paused
 
-	dirty   bool // a plan is to be made
-	pending bool // some may not be where they shall be
+	dirty   bool // a new plan is needed
+	pending bool // some jobs may not be on their targets
 
 	state farm.State // of the last plan
 	plan  []int32
 }
 
-// New returns the policy for a platform that has been validated.
+// New returns the policy for a validated platform.
 func New(p batch.Platform, planner Planner) (*Roster, error) {
 	site, machines, err := siteOf(p)
 	if err != nil {
@@ -69,8 +68,7 @@ func (r *Roster) Fork() batch.Policy {
 	}
 }
 
-// Decide makes a plan if something has happened, and does what is possible now to bring
-// it about.
+// Decide makes a new plan if needed, and carries out what is possible now.
 func (r *Roster) Decide(now batch.Time, out *batch.Decisions) {
 	r.unpark(now)
 	if r.dirty {
@@ -82,7 +80,7 @@ func (r *Roster) Decide(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// Wake returns when the next job may start that may not yet.
+// Wake returns the earliest start of the next parked job.
 func (r *Roster) Wake() batch.Time {
 	if len(r.parked) == 0 {
 		return batch.Never
@@ -90,7 +88,7 @@ func (r *Roster) Wake() batch.Time {
 	return r.jobs[r.parked[0]].spec.EarliestStart
 }
 
-// replan asks for a plan and makes it everybody's target.
+// replan asks for a plan and sets all targets.
 func (r *Roster) replan(now batch.Time) {
 	s := r.snapshot(now)
 	r.plan = slices.Grow(r.plan[:0], len(r.machines))[:len(r.machines)]
@@ -110,7 +108,7 @@ func (r *Roster) replan(now batch.Time) {
 	}
 }
 
-// snapshot describes the farm.
+// snapshot returns the state of the farm for the planner.
 func (r *Roster) snapshot(now batch.Time) *farm.State {
 	s := &r.state
 	s.Now, s.Machines, s.Licenses = now, r.memories(), r.licenses
@@ -129,13 +127,13 @@ func (r *Roster) snapshot(now batch.Time) *farm.State {
 			Fixed: j.stranded || j.at != none && !r.planner.Preempts(),
 		}
 		if j.resides() != none {
-			s.Jobs[i].Memory = 0 // it has it
+			s.Jobs[i].Memory = 0 // already reserved there
 		}
 	}
 	return s
 }
 
-// memories returns the machines with the memory that residents leave of theirs.
+// memories returns the machines without the memory that resident jobs reserve.
 func (r *Roster) memories() []farm.Machine {
 	if !r.residents {
 		return r.machines
@@ -147,13 +145,13 @@ func (r *Roster) memories() []farm.Machine {
 			continue
 		}
 		if m := j.resides(); m != none && left[m].Memory > 0 {
-			left[m].Memory = max(1, left[m].Memory-j.memory) // 0 would be not known
+			left[m].Memory = max(1, left[m].Memory-j.memory) // 0 would mean unknown
 		}
 	}
 	return left
 }
 
-// unpark lets those in whose time has come.
+// unpark activates jobs whose earliest start has come.
 func (r *Roster) unpark(now batch.Time) {
 	for len(r.parked) > 0 && r.jobs[r.parked[0]].spec.EarliestStart <= now {
 		h := r.parked[0]
@@ -162,7 +160,7 @@ func (r *Roster) unpark(now batch.Time) {
 	}
 }
 
-// come has a job in the plan from now on, or from its earliest start.
+// come activates a job, now or at its earliest start.
 func (r *Roster) come(now batch.Time, h batch.Handle) {
 	j := &r.jobs[h]
 	if j.spec.EarliestStart <= now {
@@ -189,7 +187,7 @@ func (r *Roster) find(seq int64) (int, bool) {
 	return slices.BinarySearchFunc(r.active, seq, func(h batch.Handle, seq int64) int { return cmp.Compare(r.jobs[h].seq, seq) })
 }
 
-// out takes a job out of the plan.
+// out removes a job from the plan.
 func (r *Roster) out(h batch.Handle) {
 	j := r.known(h)
 	switch j.state {

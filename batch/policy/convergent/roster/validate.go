@@ -14,18 +14,18 @@ type JobError struct {
 	Accepted string
 }
 
-// Error names the field and what would be accepted.
+// Error names the field and the accepted values.
 func (e *JobError) Error() string {
 	return fmt.Sprintf("%s: %s, accepted: %s", e.Field, e.Value, e.Accepted)
 }
 
-// Edge says which jobs a platform could ever run. It can be asked often.
+// Edge decides which jobs a platform can ever run. It holds no jobs and can be reused.
 type Edge struct {
 	roster Roster // without jobs
 	farm   farm.State
 }
 
-// NewEdge returns the edge of a platform, or what is wrong with it.
+// NewEdge returns the edge of a platform, or an error about the platform.
 func NewEdge(p batch.Platform) (*Edge, error) {
 	site, machines, err := siteOf(p)
 	if err != nil {
@@ -34,9 +34,9 @@ func NewEdge(p batch.Platform) (*Edge, error) {
 	return &Edge{roster: Roster{site: site, machines: machines}, farm: farm.State{Machines: machines, Licenses: site.licenses}}, nil
 }
 
-// Validate says whether a job that is submitted at an instant could ever run here, for
-// an edge: the policy lets one that cannot wait for ever. The error is a *JobError about
-// what makes no sense anywhere, or a *farm.NeedError about what this farm does not have.
+// Validate returns an error if a job submitted at the given time can never run here; the policy
+// itself would let it wait forever. The error is a *JobError for a value that no farm accepts,
+// or a *farm.NeedError for something that this farm lacks.
 func (e *Edge) Validate(spec *batch.Job, submitted batch.Time) error {
 	for i, l := range spec.Licenses {
 		if _, found := e.roster.license[l.Name]; !found {
@@ -50,11 +50,11 @@ func (e *Edge) Validate(spec *batch.Job, submitted batch.Time) error {
 	case spec.Shape.Width < 1:
 		return &JobError{"width", fmt.Sprint(spec.Shape.Width), "at least 1"}
 	case spec.Reference < 0:
-		return &JobError{"reference", fmt.Sprint(spec.Reference), "0 (as long on every machine) or more"}
+		return &JobError{"reference", fmt.Sprint(spec.Reference), "0 (same runtime on every machine) or more"}
 	case spec.Deadline != 0 && spec.Deadline <= submitted:
 		return &JobError{"deadline", fmt.Sprint(int64(spec.Deadline)), "0 (none) or later than the submission"}
 	case spec.Window != nil || spec.Into != batch.NoJob:
-		return &JobError{"window", "a reservation", "none: no windows are set aside"}
+		return &JobError{"window", "a reservation", "none: this policy does not reserve windows"}
 	}
 	j := &job{spec: spec}
 	e.roster.describe(j, spec.Shape)

@@ -83,3 +83,9 @@ func fill[T any](s []T, n int, x T) []T {
 	}
 	return s
 }
+
+// Need is a number of copies of a license that a job holds while it runs.
+type Need struct {
+	License int32 // index, from 0
+	Copies  int32 // at least 1
+}
