@@ -18,11 +18,10 @@ import (
 // ownHTTP are the paths, or their beginnings, of files that make HTTP servers or
 // clients by themselves, and why.
 var ownHTTP = map[string]string{
-	"proto/rpc/":                   "it is the place where they are made",
-	"proto/drover/v1/":             "generated code",
-	"client/clienttest/":           "fake agents and servers for tests",
-	"cmd/drover/bench_transfer.go": "the plain HTTP server that transfers are compared with",
-	"cmd/drover-lab/":              "measures against plain HTTP",
+	"proto/rpc/":         "it is the place where they are made",
+	"proto/drover/v1/":   "generated code",
+	"client/clienttest/": "fake agents and servers for tests",
+	"cmd/drover-lab/":    "measures against plain HTTP",
 }
 
 var (
