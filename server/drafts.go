@@ -159,7 +159,7 @@ func unknownRound(round string) error {
 const mostDrafted = 10_000
 
 // Draft carries out a call on a round's copy. It does not need the loop but to make
-// one. The errors of answers are *site.Refusal and *problem.Problem. A call that
+// one. The errors of answers are *problem.Problem. A call that
 // fails on its way throws the copy away, so that no round goes on with half its
 // edits.
 func (s *Server) Draft(ctx context.Context, c *rpc.DraftCall) (out rpc.DraftAnswers, err error) {

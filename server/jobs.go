@@ -140,10 +140,10 @@ func (s *Server) Estimate(ctx context.Context, r *site.Request, notBefore batch.
 		return rpc.Estimate{}, errStopping
 	}
 	if s.disk.degraded() {
-		return rpc.Estimate{}, errDiskFull
+		return declined(errDiskFull)
 	}
 	if err := r.Validate(); err != nil {
-		return rpc.Estimate{}, err
+		return declined(err)
 	}
 	if err := s.resolve(r); err != nil {
 		return rpc.Estimate{}, err
@@ -169,13 +169,22 @@ func (s *Server) Estimate(ctx context.Context, r *site.Request, notBefore batch.
 		stale = p.age
 	})
 	if err = errors.Join(err, failed); err != nil {
-		return rpc.Estimate{}, err
+		return declined(err)
 	}
 	q.Age = s.now().Sub(at)
 	q.Wait = max(q.Wait-q.Age, notBefore, 0)
 	q.Completion = q.Wait + q.Run
 	q.Age += stale
 	return q, nil
+}
+
+// declined returns an estimate with a refusal if err means that the site would not
+// accept the request, and err otherwise.
+func declined(err error) (rpc.Estimate, error) {
+	if p := problemOf(err); p != nil && rpc.Declines(p) {
+		return rpc.Estimate{Refusal: p}, nil
+	}
+	return rpc.Estimate{}, err
 }
 
 // Move starts to move a job to another site.

@@ -31,7 +31,6 @@ func (s *Server) Problem(err error) *problem.Problem { return problemOf(err) }
 func problemOf(err error) *problem.Problem {
 	var (
 		p        *problem.Problem
-		refusal  *site.Refusal
 		misfit   *site.TransitionError
 		size     *blobs.SizeError
 		mismatch *blobs.MismatchError
@@ -40,15 +39,6 @@ func problemOf(err error) *problem.Problem {
 	)
 	switch {
 	case errors.As(err, &p):
-		return p
-	case errors.As(err, &refusal):
-		p := &problem.Problem{
-			Reason: problem.Reason(refusal.Reason), Field: refusal.Field, Accepted: refusal.Accepted,
-			Message: refusal.Error(), Hint: refusal.Hint, Retryable: refusal.Reason == site.ReasonDraining,
-		}
-		if o := refusal.Offer; o != nil {
-			p.Offer = &problem.Offer{Site: o.Site, Wait: o.Wait.Std(), Completion: o.Completion.Std(), Width: o.Width}
-		}
 		return p
 	case errors.As(err, &size):
 		return &problem.Problem{

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -152,7 +152,7 @@ func (c *comparison) put(id batch.JobID) {
 	}
 	if c.real.byID[id] != nil {
 		_, err := c.draft.Put(id, q)
-		if refused, ok := errors.AsType[*site.Refusal](err); !ok || refused.Reason != site.ReasonJobConflict {
+		if problem.ReasonOf(err) != problem.JobConflict {
 			c.Fatalf("job %s is put twice: %v", id, err)
 		}
 		return
@@ -176,8 +176,8 @@ func (c *comparison) stand() {
 	c.draft.Standing(ids, out)
 	for i, id := range ids {
 		want, waits := c.real.standing(id)
-		refused, _ := errors.AsType[*site.Refusal](out[i].Err)
-		if waits != (out[i].Err == nil) || out[i].Quote != want || !waits && refused.Reason != site.ReasonNotWaiting && refused.Reason != site.ReasonUnknownJob {
+		reason := problem.ReasonOf(out[i].Err)
+		if waits != (out[i].Err == nil) || out[i].Quote != want || !waits && reason != problem.NotWaiting && reason != problem.UnknownJob {
 			c.Fatalf("job %s stands %+v; really %+v, %v", id, out[i], want, waits)
 		}
 	}

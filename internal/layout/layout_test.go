@@ -127,7 +127,7 @@ var layout = map[string][]string{
 	},
 	"server/store": {},
 	"server/loop":  {"batch", "server/site"},
-	"server/site":  {"batch", "batch/policy", "server/catalogue"},
+	"server/site":  {"batch", "batch/policy", "proto/problem", "server/catalogue"},
 
 	"agent/rpc": {"agent/mapping", "agent/rounds", "reallocation", "batch", "proto/drover/v1/...", "proto/problem", "proto/rpc"},
 	"agent": {
@@ -146,6 +146,7 @@ var layout = map[string][]string{
 	"sim/lublin": {"sim/swf"},
 	"sim/faults": {
 		"batch/engine", "batch", "batch/policy", "batch/plan/forecast", "server/loop", "server/site", "server/catalogue", "client/submission",
+		"proto/problem",
 	},
 	"sim/scenarios": {"sim"},
 	"sim/campaign":  {"sim", "sim/scenarios", "internal/config", "batch", "reallocation", "server/site"},

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"connectrpc.com/connect"
@@ -47,11 +46,11 @@ func (h handler) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*
 		return nil, err
 	}
 	q, err := h.s.Estimate(ctx, r, durationIn(req.GetNotBefore()))
-	if err != nil && h.declines(err) {
-		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpc.DetailOf(h.refusal(err))}}, nil
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case q.Refusal != nil:
+		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpc.DetailOf(q.Refusal)}}, nil
 	}
 	out := quoteOut(&q.Quote)
 	out.StateAge = durationOut(q.Age)
@@ -62,14 +61,14 @@ func (h handler) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*
 	return res, nil
 }
 
-// declines reports whether an error of an estimate means that the site would not
-// accept the request, which is an answer too.
-func (h handler) declines(err error) bool {
-	if _, ok := errors.AsType[*site.Refusal](err); ok {
+// Declines reports whether a problem means that the site would not accept the request,
+// as opposed to a site that cannot answer now.
+func Declines(p *problem.Problem) bool {
+	switch p.Reason.Class() {
+	case problem.Invalid, problem.NotFound, problem.Conflict, problem.Precondition, problem.Exhausted:
 		return true
 	}
-	p := h.s.Problem(err)
-	return p != nil && (p.Reason == problem.QueueFull || p.Reason == problem.DiskFull)
+	return p.Reason == problem.Draining
 }
 
 // quoteOut returns a quote for the wire, without the age of its state.

@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -33,13 +32,9 @@ var (
 // OfferReservation answers what a booking would get.
 func (h handler) OfferReservation(ctx context.Context, req *droverv1.OfferReservationRequest) (*droverv1.OfferReservationResponse, error) {
 	r, err := h.s.OfferReservation(ctx, bookingIn(req.GetBooking()))
-	var (
-		refusal *site.Refusal
-		p       *problem.Problem
-	)
-	switch {
-	case errors.As(err, &refusal), errors.As(err, &p) && p.Reason == problem.NoReservations:
-		return &droverv1.OfferReservationResponse{Refusal: rpc.DetailOf(h.refusal(err))}, nil
+	switch p := h.s.Problem(err); {
+	case p != nil && (Declines(p) || p.Reason == problem.NoReservations):
+		return &droverv1.OfferReservationResponse{Refusal: rpc.DetailOf(p)}, nil
 	case err != nil:
 		return nil, err
 	}

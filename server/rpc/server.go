@@ -143,6 +143,8 @@ type Estimate struct {
 	site.Quote
 	Age      batch.Duration // of the state that it was made from
 	Accuracy *site.Accuracy // of earlier estimates for the service; nil if unknown
+	// Refusal says why the site would not accept the request; nil if it would.
+	Refusal *problem.Problem
 }
 
 // Status is a site's queue and load.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Dependency is a job that has to end before another one may start.
@@ -51,22 +52,22 @@ func (r *Request) validateAfter() error {
 	case len(r.After) == 0:
 		return nil
 	case len(r.After) > mostAfter:
-		return refuse(ReasonOutOfRange, "request.after", fmt.Sprintf("at most %d jobs", mostAfter), "%d jobs", len(r.After))
+		return problem.Field(problem.OutOfRange, "request.after", fmt.Sprintf("at most %d jobs", mostAfter), "%d jobs", len(r.After))
 	case r.Agreement != nil:
-		return refuse(ReasonBadValue, "request.after", "no jobs to come after in a request with an agreement", "%d jobs", len(r.After))
+		return problem.Field(problem.BadValue, "request.after", "no jobs to come after in a request with an agreement", "%d jobs", len(r.After))
 	case r.Into != "":
-		return refuse(ReasonBadValue, "request.after", "no jobs to come after in a request for a reservation", "%d jobs", len(r.After))
+		return problem.Field(problem.BadValue, "request.after", "no jobs to come after in a request for a reservation", "%d jobs", len(r.After))
 	}
 	for i, d := range r.After {
 		if _, err := CheckID(string(d.Job)); err != nil {
-			return refuse(ReasonBadValue, fmt.Sprintf("request.after[%d].job_id", i), "a lower-case UUIDv7", "%.70q", d.Job)
+			return problem.Field(problem.BadValue, fmt.Sprintf("request.after[%d].job_id", i), "a lower-case UUIDv7", "%.70q", d.Job)
 		}
 	}
 	return nil
 }
 
 // awaited returns those of a request's dependencies that have not ended. The error is
-// a *Refusal: of a job that nobody has, and of one that has ended otherwise than it
+// a *problem.Problem: of a job that nobody has, and of one that has ended otherwise than it
 // must. So a job depends only on such as were there before it, and never on itself.
 func (s *Site) awaited(r *Request, told []Told) ([]Dependency, error) {
 	var open []Dependency
@@ -74,14 +75,14 @@ func (s *Site) awaited(r *Request, told []Told) ([]Dependency, error) {
 		field := fmt.Sprintf("request.after[%d].job_id", i)
 		switch state := s.stateOf(d.Job, told); {
 		case state == Absent:
-			return nil, &Refusal{
-				Reason: ReasonUnknownJob, Field: field, Accepted: "a job that was submitted before",
-				Hint: "drover queue lists the jobs", Err: fmt.Errorf("no site has a job %s to come after", d.Job),
+			return nil, &problem.Problem{
+				Reason: problem.UnknownJob, Field: field, Accepted: "a job that was submitted before",
+				Hint: "drover queue lists the jobs", Message: fmt.Sprintf("no site has a job %s to come after", d.Job),
 			}
 		case state.Over() && !d.met(state):
-			return nil, &Refusal{
-				Reason: ReasonDependencyFailed, Field: field, Accepted: "a job that is DONE or may yet be, or the condition any",
-				Hint: "drover job " + string(d.Job) + " says why", Err: failedDependency(d.Job, state),
+			return nil, &problem.Problem{
+				Reason: problem.DependencyFailed, Field: field, Accepted: "a job that is DONE or may yet be, or the condition any",
+				Hint: "drover job " + string(d.Job) + " says why", Message: failedDependency(d.Job, state),
 			}
 		case !state.Over() && !slices.Contains(open, d):
 			open = append(open, d)
@@ -90,8 +91,8 @@ func (s *Site) awaited(r *Request, told []Told) ([]Dependency, error) {
 	return open, nil
 }
 
-func failedDependency(id batch.JobID, state State) error {
-	return fmt.Errorf("job %s ended %s", id, strings.ToUpper(state.String()))
+func failedDependency(id batch.JobID, state State) string {
+	return fmt.Sprintf("job %s ended %s", id, strings.ToUpper(state.String()))
 }
 
 // here says whether this site, and nobody else, says what becomes of a job.
@@ -171,7 +172,7 @@ func (s *Site) learnEnd(now batch.Time, j *Job, news Told) {
 			left = append(left, d)
 		case !d.met(news.State):
 			s.await(j, nil)
-			s.cancelled(now, j, "it was to come after another one: "+failedDependency(news.Job, news.State).Error())
+			s.cancelled(now, j, "it was to come after another one: "+failedDependency(news.Job, news.State))
 			return
 		}
 	}

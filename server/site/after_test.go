@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // behind is a request that comes after other jobs.
@@ -127,14 +128,14 @@ func TestWhatCannotBeComeAfterIsRefused(t *testing.T) {
 		name   string
 		after  []Dependency
 		told   []Told
-		reason string
+		reason problem.Reason
 	}{
-		{"nobody has it", []Dependency{{Job: numbered(9)}}, nil, ReasonUnknownJob},
-		{"itself", []Dependency{{Job: numbered(10)}}, nil, ReasonUnknownJob},
-		{"it was withdrawn", []Dependency{{Job: numbered(4)}}, nil, ReasonUnknownJob},
-		{"the second one is nowhere", []Dependency{{Job: numbered(3)}, {Job: numbered(9)}}, nil, ReasonUnknownJob},
-		{"it has failed", []Dependency{{Job: numbered(2)}}, nil, ReasonDependencyFailed},
-		{"it was cancelled elsewhere", []Dependency{{Job: numbered(9)}}, []Told{{numbered(9), Cancelled}}, ReasonDependencyFailed},
+		{"nobody has it", []Dependency{{Job: numbered(9)}}, nil, problem.UnknownJob},
+		{"itself", []Dependency{{Job: numbered(10)}}, nil, problem.UnknownJob},
+		{"it was withdrawn", []Dependency{{Job: numbered(4)}}, nil, problem.UnknownJob},
+		{"the second one is nowhere", []Dependency{{Job: numbered(3)}, {Job: numbered(9)}}, nil, problem.UnknownJob},
+		{"it has failed", []Dependency{{Job: numbered(2)}}, nil, problem.DependencyFailed},
+		{"it was cancelled elsewhere", []Dependency{{Job: numbered(9)}}, []Told{{numbered(9), Cancelled}}, problem.DependencyFailed},
 	} {
 		_, err := s.Submit(0, Submission{ID: numbered(10), Request: behind(tt.after...), Told: tt.told}, plan)
 		field := "request.after[0].job_id"
@@ -170,13 +171,13 @@ func TestTheFormOfDependenciesIsChecked(t *testing.T) {
 		"request.after":           {Service: "s", After: slices.Repeat([]Dependency{ok}, mostAfter+1)},
 		"request.after[1].job_id": {Service: "s", After: []Dependency{ok, {Job: "LAST"}}},
 	} {
-		if refusal, is := errors.AsType[*Refusal](r.Validate()); !is || refusal.Field != field {
+		if refusal, is := errors.AsType[*problem.Problem](r.Validate()); !is || refusal.Field != field {
 			t.Errorf("%s: %v", field, refusal)
 		}
 	}
 	agreed := &Request{Service: "s", After: []Dependency{ok}, Deadline: 1, Agreement: &Agreement{}}
-	refused(t, agreed.Validate(), ReasonBadValue, "request.after")
-	refused(t, (&Request{Service: "s", After: []Dependency{ok}, Into: numbered(7)}).Validate(), ReasonBadValue, "request.after")
+	refused(t, agreed.Validate(), problem.BadValue, "request.after")
+	refused(t, (&Request{Service: "s", After: []Dependency{ok}, Into: numbered(7)}).Validate(), problem.BadValue, "request.after")
 }
 
 func TestAHeldDependentIsNeitherStartedNorMovedNorTakenByARound(t *testing.T) {
@@ -191,7 +192,7 @@ func TestAHeldDependentIsNeitherStartedNorMovedNorTakenByARound(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := s.Move(0, Order{Job: id, To: "nancy"}, idle(id, sec(9)))
-	refused(t, err, ReasonNotWaiting, "job_id")
+	refused(t, err, problem.NotWaiting, "job_id")
 	if _, err := s.Starting(0, j.Key()); err == nil {
 		t.Error("it may start")
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Agreement makes a request's deadline one that is kept or refused.
@@ -22,13 +23,13 @@ func (r *Request) validateAgreement() error {
 	}
 	switch {
 	case r.Deadline == 0:
-		return refuse(ReasonBadValue, "request.deadline", "a deadline to agree on", "none")
+		return problem.Field(problem.BadValue, "request.deadline", "a deadline to agree on", "none")
 	case r.Into != "":
-		return refuse(ReasonBadValue, "request.into", "no reservation, which is an agreement by itself", "%.70q", r.Into)
+		return problem.Field(problem.BadValue, "request.into", "no reservation, which is an agreement by itself", "%.70q", r.Into)
 	case !(a.Value >= 0 && a.Value <= math.MaxFloat64):
-		return refuse(ReasonOutOfRange, "request.agreement.value", "0 or more", "%g", a.Value)
+		return problem.Field(problem.OutOfRange, "request.agreement.value", "0 or more", "%g", a.Value)
 	case !(a.Penalty >= 0 && a.Penalty <= math.MaxFloat64):
-		return refuse(ReasonOutOfRange, "request.agreement.penalty", "0 or more", "%g", a.Penalty)
+		return problem.Field(problem.OutOfRange, "request.agreement.penalty", "0 or more", "%g", a.Penalty)
 	}
 	return nil
 }
@@ -166,14 +167,6 @@ func (s *Site) Revoke(id batch.JobID) {
 	s.agreements.Accepted--
 }
 
-// Offer is a place in a plan that could be had. Durations count from now.
-type Offer struct {
-	Site       string
-	Wait       batch.Duration
-	Completion batch.Duration
-	Width      int32
-}
-
 // keeps says whether an estimate of a kind is something to agree on.
 func keeps(k batch.Kind) bool {
 	return k == batch.Promised || k == batch.Planned || k == batch.Probable
@@ -200,16 +193,18 @@ func (s *Site) agree(now batch.Time, q Question, job *batch.Job, menu []batch.Sh
 	case !ok:
 		return Quote{}, ErrNoPlan
 	case c.index < 0:
-		return Quote{}, refuse(ReasonCannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
+		return Quote{}, problem.Field(problem.CannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
 	case !keeps(c.kind):
-		return Quote{}, &Refusal{
-			Reason: ReasonNoPromise, Field: "request.agreement", Accepted: "no agreement, or a site whose policy plans", Hint: "--best-effort asks for none",
-			Err: fmt.Errorf("site %s can only forecast when it would be completed, and promises nothing", s.config.Name),
+		return Quote{}, &problem.Problem{
+			Reason: problem.NoPromise, Field: "request.agreement", Accepted: "no agreement, or a site whose policy plans", Hint: "--best-effort asks for none",
+			Message: fmt.Sprintf("site %s can only forecast when it would be completed, and promises nothing", s.config.Name),
 		}
 	}
 	quote := quoteOf(now, menu, c)
-	refusal := refuse(ReasonNoOffer, "request.deadline", fmt.Sprintf("at least %v from now", enough(quote.Completion)),
+	refusal := problem.Field(problem.NoOffer, "request.deadline", fmt.Sprintf("at least %v from now", reachable(quote.Completion)),
 		"%v from now", r.Deadline.Sub(now).CeilSeconds())
-	refusal.Offer = &Offer{Site: s.config.Name, Wait: quote.Wait, Completion: quote.Completion, Width: quote.Shape.Width}
+	refusal.Offer = &problem.Offer{
+		Site: s.config.Name, Wait: quote.Wait.Std(), Completion: quote.Completion.Std(), Width: quote.Shape.Width,
+	}
 	return Quote{}, refusal
 }

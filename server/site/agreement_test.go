@@ -3,9 +3,11 @@ package site
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestWhoHasBrokenAnAgreement(t *testing.T) {
@@ -61,17 +63,17 @@ func TestAnAgreementIsRefusedWithWhatComesNearest(t *testing.T) {
 		}
 	}
 	_, err := quote(batch.Forecast)
-	refused(t, err, ReasonNoPromise, "request.agreement")
+	refused(t, err, problem.NoPromise, "request.agreement")
 	r.Deadline--
 	_, err = quote(batch.Promised)
-	refused(t, err, ReasonNoOffer, "request.deadline")
-	refusal, _ := errors.AsType[*Refusal](err)
-	if o := refusal.Offer; o == nil || *o != (Offer{Site: "lyon", Wait: 99 * batch.Second, Completion: 109 * batch.Second, Width: 4}) {
+	refused(t, err, problem.NoOffer, "request.deadline")
+	refusal, _ := errors.AsType[*problem.Problem](err)
+	if o := refusal.Offer; o == nil || *o != (problem.Offer{Site: "lyon", Wait: 99 * time.Second, Completion: 109 * time.Second, Width: 4}) {
 		t.Errorf("%+v", o)
 	}
 	var out [1]Answer
 	s.Quotes(sec(1), []Question{{Request: r}}, out[:], windows{Profile: p})
-	refused(t, out[0].Err, ReasonNoOffer, "request.deadline")
+	refused(t, out[0].Err, problem.NoOffer, "request.deadline")
 }
 
 func TestJobsWithAnAgreementAreNeitherHeldNorMovedAndOutliveARestart(t *testing.T) {
@@ -89,7 +91,7 @@ func TestJobsWithAnAgreementAreNeitherHeldNorMovedAndOutliveARestart(t *testing.
 		t.Errorf("%v, %v", held, err)
 	}
 	_, err := s.Move(sec(2), Order{Job: numbered(1), To: "nancy"}, idle(numbered(1), sec(9)))
-	refused(t, err, ReasonNotMovable, "job_id")
+	refused(t, err, problem.NotMovable, "job_id")
 	if l := s.Load(); l.Waiting != 1 || l.Bound != 1 {
 		t.Errorf("%+v", l)
 	}

@@ -143,7 +143,7 @@ func (s *Site) requeue(now batch.Time, j *Job) {
 	s.plan(batch.CmdSubmit, j)
 }
 
-// attempt returns the job of a key, or a *Refusal unless it is the job's present
+// attempt returns the job of a key, or a *problem.Problem unless it is the job's present
 // attempt.
 func (s *Site) attempt(key batch.Key) (*Job, error) {
 	j := s.book.byID[key.Job]

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 var (
@@ -31,7 +32,7 @@ func TestAnAttemptThatNeverRanIsFollowedByAnotherOne(t *testing.T) {
 		}
 		// News of the old one is old.
 		_, err = s.Running(6, key, nil, nil)
-		refused(t, err, ReasonUnknownJob, "job_id")
+		refused(t, err, problem.UnknownJob, "job_id")
 		if _, err = s.Starting(6, next); err != nil {
 			t.Error(err)
 		}

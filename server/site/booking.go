@@ -8,32 +8,33 @@ import (
 	"unicode"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Validate checks the form of a booking that comes from outside, as far as no site is
-// needed for it. The error is a *Refusal.
+// needed for it. The error is a *problem.Problem.
 func (b *Booking) Validate() error {
 	if _, err := CheckID(string(b.ID)); err != nil {
-		return refuse(ReasonBadValue, "booking.id", "a lower-case UUIDv7", "%.70q", b.ID)
+		return problem.Field(problem.BadValue, "booking.id", "a lower-case UUIDv7", "%.70q", b.ID)
 	}
 	for field, word := range map[string]string{"booking.name": b.Name, "booking.owner": b.Owner} {
 		if strings.ContainsFunc(word, unicode.IsControl) || len(word) > 255 {
-			return refuse(ReasonBadValue, field, "at most 255 bytes without control characters", "%.70q", word)
+			return problem.Field(problem.BadValue, field, "at most 255 bytes without control characters", "%.70q", word)
 		}
 	}
 	switch {
 	case b.Width < 1:
-		return refuse(ReasonOutOfRange, "booking.width", "1 or more", "width %d", b.Width)
+		return problem.Field(problem.OutOfRange, "booking.width", "1 or more", "width %d", b.Width)
 	case b.Duration < batch.Second || b.Duration > longestReservation:
-		return refuse(ReasonOutOfRange, "booking.duration", fmt.Sprintf("%v..%v", batch.Second, longestReservation), "duration %v", b.Duration)
+		return problem.Field(problem.OutOfRange, "booking.duration", fmt.Sprintf("%v..%v", batch.Second, longestReservation), "duration %v", b.Duration)
 	case b.From < 0 || b.Until < 0:
-		return refuse(ReasonOutOfRange, "booking.from", "instants after 1970", "an instant before the epoch")
+		return problem.Field(problem.OutOfRange, "booking.from", "instants after 1970", "an instant before the epoch")
 	}
 	return nil
 }
 
 // OfferReservation answers which reservation a booking would get. The error is a
-// *Refusal, with the nearest place that could be had, or ErrNoPlan. It changes nothing.
+// *problem.Problem, with the nearest place that could be had, or ErrNoPlan. It changes nothing.
 func (s *Site) OfferReservation(now batch.Time, b Booking, planner Planner) (Reservation, error) {
 	if known, err := s.bookedBefore(b); known != nil || err != nil {
 		return s.told(known), err
@@ -42,10 +43,10 @@ func (s *Site) OfferReservation(now batch.Time, b Booking, planner Planner) (Res
 		return Reservation{}, s.drains()
 	}
 	if b.Width > s.width {
-		return Reservation{}, refuse(ReasonTooWide, "booking.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", b.Width)
+		return Reservation{}, problem.Field(problem.TooWide, "booking.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", b.Width)
 	}
 	if b.From > now.Add(farthest) {
-		return Reservation{}, refuse(ReasonOutOfRange, "booking.from", fmt.Sprintf("within %v", farthest), "%v from now", b.From.Sub(now).CeilSeconds())
+		return Reservation{}, problem.Field(problem.OutOfRange, "booking.from", fmt.Sprintf("within %v", farthest), "%v from now", b.From.Sub(now).CeilSeconds())
 	}
 	p := pinner{now: now, booking: &b, planner: planner}
 	if refusal := p.early(); refusal != nil {
@@ -60,19 +61,21 @@ func (s *Site) OfferReservation(now batch.Time, b Booking, planner Planner) (Res
 		if b.Fixed() {
 			field, accepted = "booking.from", "another start"
 		}
-		return Reservation{}, s.nearest(&p, refuse(ReasonNoRoom, field, accepted,
+		return Reservation{}, s.nearest(&p, problem.Field(problem.NoRoom, field, accepted,
 			"no room in the plan for %s for %v %s", processors(b.Width), b.Duration, p.when()))
 	}
 	return Reservation{Booking: b, Start: start, End: start.Add(b.Duration)}, nil
 }
 
 // nearest adds to a refusal what could be had instead.
-func (s *Site) nearest(p *pinner, r *Refusal) *Refusal {
+func (s *Site) nearest(p *pinner, r *problem.Problem) *problem.Problem {
 	free := Booking{Width: p.booking.Width, Duration: p.booking.Duration, From: max(p.booking.From, p.now)}
 	if start, ok := (&pinner{now: p.now, booking: &free, planner: p.planner, anywhere: true}).pin(); ok {
 		wait := start.Sub(p.now)
-		r.Offer = &Offer{Site: s.config.Name, Wait: wait, Completion: wait + free.Duration, Width: free.Width}
-		r.Err = fmt.Errorf("%w; the nearest that %s could set aside begins in %v, at %s", r.Err, s.config.Name, wait.CeilSeconds(), stamp(whole(start)))
+		r.Offer = &problem.Offer{
+			Site: s.config.Name, Wait: wait.Std(), Completion: (wait + free.Duration).Std(), Width: free.Width,
+		}
+		r.Message += fmt.Sprintf("; the nearest that %s could set aside begins in %v, at %s", s.config.Name, wait.CeilSeconds(), stamp(whole(start)))
 	}
 	return r
 }
@@ -108,19 +111,19 @@ func (p *pinner) when() string {
 }
 
 // early refuses what lies in the past, or is too short for the booking.
-func (p *pinner) early() *Refusal {
+func (p *pinner) early() *problem.Problem {
 	b := p.booking
 	first, window := max(b.From, p.now), b.Duration.CeilSeconds()
 	if b.From < p.now.Add(lead) { // the next try is later
-		window = enough(window + lead)
+		window = reachable(window + lead)
 	}
 	switch {
 	case b.Fixed() && b.From < p.now:
-		return refuse(ReasonOutOfRange, "booking.from", "an instant to come", "%v ago", p.now.Sub(b.From).CeilSeconds())
+		return problem.Field(problem.OutOfRange, "booking.from", "an instant to come", "%v ago", p.now.Sub(b.From).CeilSeconds())
 	case b.Until != 0 && b.Until <= p.now:
-		return refuse(ReasonOutOfRange, "booking.until", "an instant to come", "%v ago", p.now.Sub(b.Until).CeilSeconds())
+		return problem.Field(problem.OutOfRange, "booking.until", "an instant to come", "%v ago", p.now.Sub(b.Until).CeilSeconds())
 	case b.Until != 0 && b.Until.Sub(first) < b.Duration:
-		return refuse(ReasonOutOfRange, "booking.until", fmt.Sprintf("at least %v after the start of the window", window),
+		return problem.Field(problem.OutOfRange, "booking.until", fmt.Sprintf("at least %v after the start of the window", window),
 			"a window of %v", b.Until.Sub(first)/batch.Second*batch.Second)
 	}
 	return nil

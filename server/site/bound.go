@@ -1,6 +1,10 @@
 package site
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+)
 
 // Bound says whether a job stays where it is whatever happens: because of an agreement
 // or a reservation, or because its request or what it uses is for this site alone.
@@ -12,10 +16,10 @@ func (j *Job) Bound() bool {
 func (s *Site) bound(r *Request) bool { return r.Site != "" || r.Sticky }
 
 // notHere refuses a request that is bound to another site.
-func (s *Site) notHere(r *Request) *Refusal {
-	return &Refusal{
-		Reason: ReasonCannotRun, Field: "request.site", Accepted: fmt.Sprintf("%s, or none", s.config.Name),
-		Hint: "drover sites lists the sites; a request without one goes to the best",
-		Err:  fmt.Errorf("the request is bound to site %.70q, and this is site %s", r.Site, s.config.Name),
+func (s *Site) notHere(r *Request) *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.CannotRun, Field: "request.site", Accepted: fmt.Sprintf("%s, or none", s.config.Name),
+		Hint:    "drover sites lists the sites; a request without one goes to the best",
+		Message: fmt.Sprintf("the request is bound to site %.70q, and this is site %s", r.Site, s.config.Name),
 	}
 }

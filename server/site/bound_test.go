@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestARequestForOneSiteIsRefusedByAllOthers(t *testing.T) {
@@ -11,12 +12,12 @@ func TestARequestForOneSiteIsRefusedByAllOthers(t *testing.T) {
 	nancy := named(t, "nancy")
 	plan := &rectangles{processors: 4}
 	_, err := nancy.Submit(sec(1), Submission{ID: numbered(1), Request: r}, plan)
-	refused(t, err, ReasonCannotRun, "request.site")
+	refused(t, err, problem.CannotRun, "request.site")
 	_, err = nancy.Quote(sec(1), Question{Request: r}, plan)
-	refused(t, err, ReasonCannotRun, "request.site")
+	refused(t, err, problem.CannotRun, "request.site")
 	var out [1]Answer
 	nancy.Quotes(sec(1), []Question{{Request: r}}, out[:], plan)
-	refused(t, out[0].Err, ReasonCannotRun, "request.site")
+	refused(t, out[0].Err, problem.CannotRun, "request.site")
 	answer, reply := nancy.Receive(sec(1), &Message{
 		Kind: Reserve, From: "lyon", To: "nancy", Job: numbered(1), Epoch: 1, Parcel: &Parcel{Dossier: &Dossier{Request: *r}},
 	}, idle(numbered(2), 0))
@@ -41,7 +42,7 @@ func TestAJobForOneSiteIsNeitherHeldNorMovedAndOutlivesARestart(t *testing.T) {
 			t.Errorf("%s: held %v, %v", name, held, err)
 		}
 		_, err := s.Move(sec(2), Order{Job: numbered(1), To: "nancy"}, idle(numbered(1), sec(9)))
-		refused(t, err, ReasonNotMovable, "job_id")
+		refused(t, err, problem.NotMovable, "job_id")
 		if l := s.Load(); l.Waiting != 1 || l.Bound != 1 {
 			t.Errorf("%s: %+v", name, l)
 		}

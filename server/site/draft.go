@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Draft is a copy of the site for one round of reallocation: its plan, and what may
@@ -68,7 +69,7 @@ func (d *Draft) find(id batch.JobID) (drafted, bool) {
 	return j, known
 }
 
-// Take takes a job that waits out of the plan. The error is a *Refusal: it is not
+// Take takes a job that waits out of the plan. The error is a *problem.Problem: it is not
 // there, does not wait, has started in the copy, or is never moved. Several in a row
 // leave at once: nobody moves up in between.
 func (d *Draft) Take(id batch.JobID) error {
@@ -90,13 +91,13 @@ func (d *Draft) Take(id batch.JobID) error {
 }
 
 // Put puts a job into the plan as the last one, tuned anew, and returns what it got.
-// It starts at q.From at the earliest. The error is a *Refusal, for a job that is in
-// the plan already with ReasonJobConflict, or ErrNoPlan; nothing is changed then.
+// It starts at q.From at the earliest. The error is a *problem.Problem, for a job that is in
+// the plan already with problem.JobConflict, or ErrNoPlan; nothing is changed then.
 func (d *Draft) Put(id batch.JobID, q Question) (Quote, error) {
 	if j, known := d.find(id); known && j.state != Absent {
-		return Quote{}, &Refusal{
-			Reason: ReasonJobConflict, Field: "job_id", Accepted: "a job that is not at this site, or was taken out",
-			Err: fmt.Errorf("job %s is at this site: %v", id, j.state),
+		return Quote{}, &problem.Problem{
+			Reason: problem.JobConflict, Field: "job_id", Accepted: "a job that is not at this site, or was taken out",
+			Message: fmt.Sprintf("job %s is at this site: %v", id, j.state),
 		}
 	}
 	if d.desk.draining {
@@ -120,7 +121,7 @@ func (d *Draft) Put(id batch.JobID, q Question) (Quote, error) {
 func (d *Draft) Quotes(qs []Question, out []Answer) { d.desk.Quotes(d.Made(), qs, out, d.plan) }
 
 // Standing answers what jobs get as they stand in the plan, one element of out for
-// each. The error of one that is not there or does not wait is a *Refusal.
+// each. The error of one that is not there or does not wait is a *problem.Problem.
 func (d *Draft) Standing(ids []batch.JobID, out []Answer) {
 	d.keys, d.at = d.keys[:0], d.at[:0]
 	for i, id := range ids {
@@ -146,7 +147,7 @@ func (d *Draft) Standing(ids []batch.JobID, out []Answer) {
 		case !p.Waits:
 			out[i].Err = begun(ids[i])
 		case p.Start == batch.Never:
-			out[i].Err = refuse(ReasonCannotRun, "job_id", "a job that can start", "job %s cannot start as things stand", ids[i])
+			out[i].Err = problem.Field(problem.CannotRun, "job_id", "a job that can start", "job %s cannot start as things stand", ids[i])
 		default:
 			now := d.Made()
 			out[i].Quote = Quote{
@@ -156,18 +157,18 @@ func (d *Draft) Standing(ids []batch.JobID, out []Answer) {
 	}
 }
 
-func (d *Draft) notWaiting(j drafted) *Refusal {
+func (d *Draft) notWaiting(j drafted) *problem.Problem {
 	what := j.state.String()
 	if j.state == Absent {
 		what = "taken out"
 	}
-	return &Refusal{Reason: ReasonNotWaiting, Field: "job_id", Accepted: "a job that waits", Err: fmt.Errorf("job %s is %s", j.id, what)}
+	return &problem.Problem{Reason: problem.NotWaiting, Field: "job_id", Accepted: "a job that waits", Message: fmt.Sprintf("job %s is %s", j.id, what)}
 }
 
 // begun is the refusal of a job that has left the queue of the copy.
-func begun(id batch.JobID) *Refusal {
-	return &Refusal{
-		Reason: ReasonNotWaiting, Field: "job_id", Accepted: "a job that waits",
-		Err: fmt.Errorf("job %s has started, or starts by this copy of the plan", id),
+func begun(id batch.JobID) *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.NotWaiting, Field: "job_id", Accepted: "a job that waits",
+		Message: fmt.Sprintf("job %s has started, or starts by this copy of the plan", id),
 	}
 }

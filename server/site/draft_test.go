@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // sheet is a batch.Draft of an idle machine, on which those wait that it names.
@@ -78,9 +79,9 @@ func drafty(t *testing.T) (*Site, *Draft, *sheet) {
 
 func TestOnlyWhatWaitsAndMayBeMovedIsTakenOutOfADraft(t *testing.T) {
 	s, d, p := drafty(t)
-	for id, reason := range map[batch.JobID]string{
-		"runs": ReasonNotWaiting, "ended": ReasonUnknownJob, "held": ReasonNotWaiting, "moving": ReasonNotWaiting, "begins": ReasonNotWaiting,
-		"local": ReasonNotMovable, "nobody": ReasonUnknownJob,
+	for id, reason := range map[batch.JobID]problem.Reason{
+		"runs": problem.NotWaiting, "ended": problem.UnknownJob, "held": problem.NotWaiting, "moving": problem.NotWaiting, "begins": problem.NotWaiting,
+		"local": problem.NotMovable, "nobody": problem.UnknownJob,
 	} {
 		n := d.Waiting()
 		refused(t, d.Take(id), reason, "job_id")
@@ -92,7 +93,7 @@ func TestOnlyWhatWaitsAndMayBeMovedIsTakenOutOfADraft(t *testing.T) {
 	}
 	same(t, "in the plan", len(p.waits), n-1)
 	same(t, "waiting", d.Waiting(), s.Load().Waiting-1)
-	refused(t, d.Take("waits"), ReasonNotWaiting, "job_id")
+	refused(t, d.Take("waits"), problem.NotWaiting, "job_id")
 	wants(t, s, "waits", Waiting)
 	if fx := take(s, 1); !fx.Empty() {
 		t.Errorf("something comes of it: %+v", fx)
@@ -108,12 +109,12 @@ func TestWhatStandsInADraftIsToldFromItsMaking(t *testing.T) {
 	same(t, "waits", out[1], Answer{Quote: want})
 	want.Wait, want.Completion = seconds(10), seconds(20)
 	same(t, "local, which only stays", out[3], Answer{Quote: want})
-	for i, reason := range map[int]string{0: ReasonUnknownJob, 2: ReasonNotWaiting, 4: ReasonNotWaiting, 5: ReasonCannotRun, 6: ReasonNotWaiting} {
+	for i, reason := range map[int]problem.Reason{0: problem.UnknownJob, 2: problem.NotWaiting, 4: problem.NotWaiting, 5: problem.CannotRun, 6: problem.NotWaiting} {
 		refused(t, out[i].Err, reason, "job_id")
 	}
 	_ = d.Take("waits")
 	d.Standing(ids[1:2], out[:1])
-	refused(t, out[0].Err, ReasonNotWaiting, "job_id")
+	refused(t, out[0].Err, problem.NotWaiting, "job_id")
 	p.mute = true
 	d.Standing([]batch.JobID{"local"}, out[:1])
 	if !errors.Is(out[0].Err, ErrNoPlan) {
@@ -127,7 +128,7 @@ func TestAJobIsPutIntoADraftOnce(t *testing.T) {
 	n := d.Waiting()
 	for _, id := range []batch.JobID{"waits", "runs", "held", "moving", "local"} {
 		_, err := d.Put(id, Question{Request: r})
-		refused(t, err, ReasonJobConflict, "job_id")
+		refused(t, err, problem.JobConflict, "job_id")
 	}
 	q, err := d.Put("new", Question{Request: r, From: batch.Time(seconds(150))})
 	if err != nil || q.Shape.Width != 2 || q.Completion != seconds(70) {
@@ -137,7 +138,7 @@ func TestAJobIsPutIntoADraftOnce(t *testing.T) {
 	same(t, "told to the plan", p.put[batch.Key{Job: "new"}], want)
 	same(t, "waiting", d.Waiting(), n+1)
 	_, err = d.Put("new", Question{Request: r})
-	refused(t, err, ReasonJobConflict, "job_id")
+	refused(t, err, problem.JobConflict, "job_id")
 	if err := d.Take("new"); err != nil {
 		t.Error(err)
 	}
@@ -148,7 +149,7 @@ func TestAJobIsPutIntoADraftOnce(t *testing.T) {
 		t.Errorf("put back: %+v, %v", q, err)
 	}
 	_, err = d.Put("wide", Question{Request: &Request{Menu: menu(5, 10)}})
-	refused(t, err, ReasonTooWide, "request.width")
+	refused(t, err, problem.TooWide, "request.width")
 	p.mute = true
 	if _, err = d.Put("blind", Question{Request: r}); !errors.Is(err, ErrNoPlan) {
 		t.Errorf("without a plan: %v", err)
@@ -188,9 +189,9 @@ func TestADrainingSiteTakesNothingInItsDraft(t *testing.T) {
 	q := Question{Request: &Request{Menu: menu(1, 5)}}
 	out := make([]Answer, 1)
 	d.Quotes([]Question{q}, out)
-	refused(t, out[0].Err, ReasonDraining, "")
+	refused(t, out[0].Err, problem.Draining, "")
 	_, err := d.Put("new", q)
-	refused(t, err, ReasonDraining, "")
+	refused(t, err, problem.Draining, "")
 	if err := d.Take("waits"); err != nil {
 		t.Errorf("a job leaves: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -26,8 +27,8 @@ func TestCheckID(t *testing.T) {
 		"path": "../../../etc/passwd", "long": strings.Repeat("a", 1<<20), "short": good[1:], "braces": "{" + good + "}",
 	} {
 		_, err := CheckID(id)
-		var refused *Refusal
-		if !errors.As(err, &refused) || refused.Reason != ReasonBadValue || refused.Field != "job_id" || len(refused.Error()) > 300 {
+		var refused *problem.Problem
+		if !errors.As(err, &refused) || refused.Reason != problem.BadValue || refused.Field != "job_id" || len(refused.Error()) > 300 {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -43,8 +44,8 @@ func TestCheckAge(t *testing.T) {
 		{made, false}, {made.Add(Horizon), false}, {made.Add(Horizon + 1), true}, {made - batch.Time(Ahead), false}, {made - batch.Time(Ahead) - 1, true},
 	} {
 		err := CheckAge(tt.now, id)
-		var refused *Refusal
-		if stale := errors.As(err, &refused) && refused.Reason == ReasonStaleID; stale != tt.stale || (err != nil) != tt.stale {
+		var refused *problem.Problem
+		if stale := errors.As(err, &refused) && refused.Reason == problem.StaleID; stale != tt.stale || (err != nil) != tt.stale {
 			t.Errorf("%v after it was made: %v", tt.now.Sub(made), err)
 		}
 	}
@@ -77,7 +78,7 @@ func TestRequestsFromOutsideAreChecked(t *testing.T) {
 		}
 		change(&r)
 		err := r.Validate()
-		var refused *Refusal
+		var refused *problem.Problem
 		if !errors.As(err, &refused) || refused.Field != field || refused.Accepted == "" {
 			t.Errorf("%s: got %v", field, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestForgottenJobsLeaveTheOrderOfTheOthers(t *testing.T) {
@@ -51,11 +52,11 @@ func TestForgottenJobsLeaveTheOrderOfTheOthers(t *testing.T) {
 func TestOnlyEndedJobsAreForgotten(t *testing.T) {
 	s := newSite(t, sevenMinutes, 5, Exhaustive)
 	submit(t, s, 0, "a", &Request{Service: "seven"})
-	var r *Refusal
-	if err := s.Forget("a"); !errors.As(err, &r) || r.Reason != ReasonBadValue {
+	var r *problem.Problem
+	if err := s.Forget("a"); !errors.As(err, &r) || r.Reason != problem.BadValue {
 		t.Errorf("a waiting job: %v", err)
 	}
-	if err := s.Forget("b"); !errors.As(err, &r) || r.Reason != ReasonUnknownJob {
+	if err := s.Forget("b"); !errors.As(err, &r) || r.Reason != problem.UnknownJob {
 		t.Errorf("an unknown job: %v", err)
 	}
 }

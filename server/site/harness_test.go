@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // desk is a plan for tests: an idle machine, on which those jobs that it knows of
@@ -83,10 +84,10 @@ func wants(t testing.TB, s *Site, id batch.JobID, want State) Job {
 	return j
 }
 
-// refused wants an error to be a *Refusal with a reason.
-func refused(t testing.TB, err error, reason, field string) {
+// refused wants an error to be a *problem.Problem with a reason.
+func refused(t testing.TB, err error, reason problem.Reason, field string) {
 	t.Helper()
-	var r *Refusal
+	var r *problem.Problem
 	if !errors.As(err, &r) || r.Reason != reason || r.Field != field || r.Error() == "" {
 		t.Errorf("got %v, want a refusal with %s of %s", err, reason, field)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // reserve answers a source that wants to hand a job over: step 1 of a move.
@@ -22,12 +23,12 @@ func (s *Site) reserve(now batch.Time, j *Job, m *Message, answer *Message, plan
 		answer.Kind, answer.Why = Refused, "the job is here already"
 		return
 	case s.draining:
-		answer.Kind, answer.Why = Refused, s.drains().Error()
+		answer.Kind, answer.Why = Refused, s.drains().Message
 		return
 	}
 	next := Job{ID: m.Job, Attempt: s.attemptAfter(m.Job, m.Epoch, 0), fingerprint: m.Parcel.Dossier.Request.fingerprint()}
 	if err := s.admit(now, &next, m.Parcel.Dossier, plan); err != nil {
-		var refusal *Refusal
+		var refusal *problem.Problem
 		if !errors.As(err, &refusal) && !errors.Is(err, ErrNoPlan) {
 			return // a failure of this site's own: the source asks again
 		}

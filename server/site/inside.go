@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Insider is a Planner that also answers when jobs would start inside a reservation.
@@ -24,7 +25,7 @@ func (s *Site) quoteInside(now batch.Time, q Question, job *batch.Job, menu []ba
 	end := slices.IndexFunc(menu, func(sh batch.Shape) bool { return sh.Width > r.Width })
 	switch {
 	case end == 0:
-		return Quote{}, refuse(ReasonTooWide, "request.width", fmt.Sprintf("1..%d in reservation %s", r.Width, r.ID), "width %d", menu[0].Width)
+		return Quote{}, problem.Field(problem.TooWide, "request.width", fmt.Sprintf("1..%d in reservation %s", r.Width, r.ID), "width %d", menu[0].Width)
 	case end > 0:
 		menu = menu[:end]
 	}
@@ -36,7 +37,7 @@ func (s *Site) quoteInside(now batch.Time, q Question, job *batch.Job, menu []ba
 	c := best(menu, &out[0])
 	if c.index < 0 {
 		shortest := slices.MinFunc(menu, func(a, b batch.Shape) int { return int(a.Walltime - b.Walltime) })
-		return Quote{}, refuse(ReasonTooLate, "request.into", "a job that ends in the reservation, behind those that wait for it",
+		return Quote{}, problem.Field(problem.TooLate, "request.into", "a job that ends in the reservation, behind those that wait for it",
 			"no room for %v in reservation %s, which ends in %v", shortest, r.ID, r.End.Sub(now).CeilSeconds())
 	}
 	return s.conclude(now, q.Request, menu, c)
@@ -71,17 +72,17 @@ func (s *Site) within(now batch.Time, id batch.JobID) (*Reservation, error) {
 		return nil, unknownReservation("request.into", id)
 	}
 	if state := r.State(now); !state.Active() {
-		return nil, &Refusal{
-			Reason: ReasonReservationOver, Field: "request.into", Accepted: "a reservation that is booked or open",
-			Err: fmt.Errorf("reservation %s is %v", id, state),
+		return nil, &problem.Problem{
+			Reason: problem.ReservationOver, Field: "request.into", Accepted: "a reservation that is booked or open",
+			Message: fmt.Sprintf("reservation %s is %v", id, state),
 		}
 	}
 	return r, nil
 }
 
-func unknownReservation(field string, id batch.JobID) *Refusal {
-	return &Refusal{
-		Reason: ReasonUnknownReservation, Field: field, Accepted: "a reservation of this site", Hint: "drover reservations lists them",
-		Err: fmt.Errorf("no reservation %q at this site", id),
+func unknownReservation(field string, id batch.JobID) *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.UnknownReservation, Field: field, Accepted: "a reservation of this site", Hint: "drover reservations lists them",
+		Message: fmt.Sprintf("no reservation %q at this site", id),
 	}
 }

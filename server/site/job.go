@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -154,6 +155,6 @@ func (j *Job) run() *Run {
 	return r
 }
 
-func unknownJob(id batch.JobID) *Refusal {
-	return &Refusal{Reason: ReasonUnknownJob, Field: "job_id", Accepted: "a job of this site", Err: fmt.Errorf("no job %q at this site", id)}
+func unknownJob(id batch.JobID) *problem.Problem {
+	return &problem.Problem{Reason: problem.UnknownJob, Field: "job_id", Accepted: "a job of this site", Message: fmt.Sprintf("no job %q at this site", id)}
 }

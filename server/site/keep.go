@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -20,17 +21,17 @@ const mostKeeps = 1000
 // validateKeep refuses handles that are none, or that two data would get.
 func (r *Request) validateKeep() error {
 	if len(r.Keep) > mostKeeps {
-		return refuse(ReasonOutOfRange, "request.keep", fmt.Sprintf("at most %d", mostKeeps), "%d arguments", len(r.Keep))
+		return problem.Field(problem.OutOfRange, "request.keep", fmt.Sprintf("at most %d", mostKeeps), "%d arguments", len(r.Keep))
 	}
 	seen := make(map[string]string)
 	for _, name := range slices.Sorted(maps.Keys(r.Keep)) {
 		k := r.Keep[name]
 		field := "request.keep." + name + ".data_id"
 		if _, err := CheckID(k.ID); err != nil {
-			return refuse(ReasonBadValue, field, "a lower-case UUIDv7", "%.70q", k.ID)
+			return problem.Field(problem.BadValue, field, "a lower-case UUIDv7", "%.70q", k.ID)
 		}
 		if other, twice := seen[k.ID]; twice {
-			return refuse(ReasonBadValue, field, "a handle of its own for each argument", "%s, which %s gets", k.ID, other)
+			return problem.Field(problem.BadValue, field, "a handle of its own for each argument", "%s, which %s gets", k.ID, other)
 		}
 		seen[k.ID] = name
 	}

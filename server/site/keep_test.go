@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -58,7 +59,7 @@ func TestHandlesOfWhatIsKeptAreChecked(t *testing.T) {
 		"many":  {many, "request.keep"},
 	} {
 		err := (&Request{Service: "copy", Keep: tc.keep}).Validate()
-		var refusal *Refusal
+		var refusal *problem.Problem
 		if !errors.As(err, &refusal) || refusal.Field != tc.field {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestLabelsAreBounded(t *testing.T) {
@@ -32,7 +34,7 @@ func TestLabelsAreBounded(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if c.field != "" {
-			refused(t, err, ReasonOutOfRange, c.field)
+			refused(t, err, problem.OutOfRange, c.field)
 		}
 	}
 }

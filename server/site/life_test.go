@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // in returns a site with one job that came the way to a state.
@@ -178,7 +179,7 @@ func TestUnknownJobsAndAttempts(t *testing.T) {
 	_, move := s.Move(1, Order{Job: "b", To: "t"}, idle("b", 9))
 	_, settle := s.Settle(1, "b", 1, SettleAborted, "")
 	for _, err := range []error{cancel, job, starting, running, ended, move, settle, s.Forget("b")} {
-		refused(t, err, ReasonUnknownJob, "job_id")
+		refused(t, err, problem.UnknownJob, "job_id")
 	}
 	s.Claimed(1, stale, true)
 	s.Claimed(1, other, true)

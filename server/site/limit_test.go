@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestNoJobIsLongerThanItsSiteAllows(t *testing.T) {
@@ -28,8 +29,8 @@ func TestNoJobIsLongerThanItsSiteAllows(t *testing.T) {
 	} {
 		q, err := s.Quote(0, Question{Request: &Request{Service: "trace", Menu: c.menu}}, &rectangles{processors: 8})
 		got := fmt.Sprintf("%d×%v", q.Shape.Width, q.Shape.Walltime)
-		if r, _ := errors.AsType[*Refusal](err); r != nil {
-			got = r.Reason + " " + r.Field + " " + r.Accepted
+		if r, _ := errors.AsType[*problem.Problem](err); r != nil {
+			got = string(r.Reason) + " " + r.Field + " " + r.Accepted
 		}
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

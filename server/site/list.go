@@ -1,6 +1,10 @@
 package site
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+)
 
 // Filter selects jobs. The zero Filter selects all.
 type Filter struct {
@@ -22,14 +26,14 @@ const (
 )
 
 // ParseFilter reads terms key=value, separated by spaces: state (a state's name,
-// or active), service, owner, movable (true or false). The error is a *Refusal.
+// or active), service, owner, movable (true or false). The error is a *problem.Problem.
 func ParseFilter(s string) (Filter, error) {
 	var f Filter
 	for _, term := range strings.Fields(s) {
 		key, value, ok := strings.Cut(term, "=")
 		switch {
 		case !ok || value == "":
-			return Filter{}, refuse(ReasonBadValue, "filter", "terms key=value, keys state, service, owner, movable", "%q", term)
+			return Filter{}, problem.Field(problem.BadValue, "filter", "terms key=value, keys state, service, owner, movable", "%q", term)
 		case key == "service":
 			f.Service = value
 		case key == "owner":
@@ -39,16 +43,16 @@ func ParseFilter(s string) (Filter, error) {
 		case key == "movable" && value == "false":
 			f.Movable = No
 		case key == "movable":
-			return Filter{}, refuse(ReasonBadValue, "filter", "true, false", "movable %q", value)
+			return Filter{}, problem.Field(problem.BadValue, "filter", "true, false", "movable %q", value)
 		case key == "state" && value == "active":
 			f.Active = true
 		case key == "state":
 			state, known := parseState(value)
 			if f.State = state; !known || state == Absent {
-				return Filter{}, refuse(ReasonBadValue, "filter", "active, "+strings.Join(stateNames[1:], ", "), "state %q", value)
+				return Filter{}, problem.Field(problem.BadValue, "filter", "active, "+strings.Join(stateNames[1:], ", "), "state %q", value)
 			}
 		default:
-			return Filter{}, refuse(ReasonBadValue, "filter", "keys state, service, owner, movable", "key %q", key)
+			return Filter{}, problem.Field(problem.BadValue, "filter", "keys state, service, owner, movable", "key %q", key)
 		}
 	}
 	return f, nil

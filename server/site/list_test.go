@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestList(t *testing.T) {
@@ -63,7 +64,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"state", "state=", "state=unspecified", "state=WAITING", "colour=red", "=x", "movable=", "movable=maybe"} {
-		var refused *Refusal
+		var refused *problem.Problem
 		if _, err := ParseFilter(bad); !errors.As(err, &refused) || refused.Accepted == "" {
 			t.Errorf("%q: got %v", bad, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Plan is a planner that also knows what stands in the queue.
@@ -29,7 +30,7 @@ type Order struct {
 }
 
 // Move begins to move a job that waits: step 0 of the protocol. The error is a
-// *Refusal.
+// *problem.Problem.
 func (s *Site) Move(now batch.Time, o Order, plan Plan) (Job, error) {
 	j := s.book.byID[o.Job]
 	if j == nil || j.State == Absent {
@@ -37,12 +38,12 @@ func (s *Site) Move(now batch.Time, o Order, plan Plan) (Job, error) {
 	}
 	switch {
 	case j.Epoch != o.Seen:
-		return *j, &Refusal{
-			Reason: ReasonStaleEpoch, Field: "seen_epoch", Accepted: fmt.Sprint(j.Epoch),
-			Err: fmt.Errorf("job %s has epoch %d, and not %d: it was moved, or another move was tried", j.ID, j.Epoch, o.Seen),
+		return *j, &problem.Problem{
+			Reason: problem.StaleEpoch, Field: "seen_epoch", Accepted: fmt.Sprint(j.Epoch),
+			Message: fmt.Sprintf("job %s has epoch %d, and not %d: it was moved, or another move was tried", j.ID, j.Epoch, o.Seen),
 		}
 	case j.State != Waiting:
-		return *j, &Refusal{Reason: ReasonNotWaiting, Field: "job_id", Accepted: "a job that waits", Err: fmt.Errorf("job %s is %v", j.ID, j.State)}
+		return *j, &problem.Problem{Reason: problem.NotWaiting, Field: "job_id", Accepted: "a job that waits", Message: fmt.Sprintf("job %s is %v", j.ID, j.State)}
 	}
 	if err := s.mayMove(j, o.To); err != nil {
 		return *j, err
@@ -55,28 +56,28 @@ func (s *Site) Move(now batch.Time, o Order, plan Plan) (Job, error) {
 	return *j, nil
 }
 
-// mayMove returns a *Refusal for a job that is never moved, or not there.
+// mayMove returns a *problem.Problem for a job that is never moved, or not there.
 func (s *Site) mayMove(j *Job, to string) error {
 	switch {
 	case !j.movable():
 		return j.notMovable()
 	case j.Epoch == math.MaxUint32:
-		return &Refusal{Reason: ReasonNotMovable, Field: "seen_epoch", Accepted: "an epoch that has a next one", Err: fmt.Errorf("job %s has been moved too often", j.ID)}
+		return &problem.Problem{Reason: problem.NotMovable, Field: "seen_epoch", Accepted: "an epoch that has a next one", Message: fmt.Sprintf("job %s has been moved too often", j.ID)}
 	case to == s.config.Name || to == "":
-		return refuse(ReasonBadValue, "to", "another site", "site %q", to)
+		return problem.Field(problem.BadValue, "to", "another site", "site %q", to)
 	}
 	return nil
 }
 
-func (j *Job) notMovable() *Refusal {
+func (j *Job) notMovable() *problem.Problem {
 	if j.Bound() {
 		return notMovable(j.ID, "bound to its site")
 	}
 	return notMovable(j.ID, "a local user's")
 }
 
-func notMovable(id batch.JobID, why string) *Refusal {
-	return &Refusal{Reason: ReasonNotMovable, Field: "job_id", Accepted: "a job of the grid's that is bound to no site", Err: fmt.Errorf("job %s is %s", id, why)}
+func notMovable(id batch.JobID, why string) *problem.Problem {
+	return &problem.Problem{Reason: problem.NotMovable, Field: "job_id", Accepted: "a job of the grid's that is bound to no site", Message: fmt.Sprintf("job %s is %s", id, why)}
 }
 
 // depart writes MOVING(T, e) and asks T for a place.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 const hour = batch.Time(batch.Hour)
@@ -18,10 +19,10 @@ func TestOrdersToMoveAreRefused(t *testing.T) {
 		s, key := in(t, state)
 		before := job(t, s, "a")
 		_, err := s.Move(2, Order{Job: "a", To: "t", Seen: before.Epoch + 1}, idle("a", 99))
-		refused(t, err, ReasonStaleEpoch, "seen_epoch")
+		refused(t, err, problem.StaleEpoch, "seen_epoch")
 		if state != Waiting {
 			_, err = s.Move(2, Order{Job: "a", To: "t", Seen: before.Epoch}, idle("a", 99))
-			refused(t, err, ReasonNotWaiting, "job_id")
+			refused(t, err, problem.NotWaiting, "job_id")
 		}
 		if fx := take(s, 2); !fx.Empty() || job(t, s, "a") != before {
 			t.Errorf("%v: refused, with %+v", state, fx)
@@ -31,11 +32,11 @@ func TestOrdersToMoveAreRefused(t *testing.T) {
 	s, _ := in(t, Waiting)
 	for _, to := range []string{"", "s"} {
 		_, err := s.Move(2, Order{Job: "a", To: to}, idle("a", 99))
-		refused(t, err, ReasonBadValue, "to")
+		refused(t, err, problem.BadValue, "to")
 	}
 	submit(t, s, 0, "l", &Request{Menu: menu(1, 1), Origin: batch.Local})
 	_, err := s.Move(2, Order{Job: "l", To: "t"}, idle("l", 99))
-	refused(t, err, ReasonNotMovable, "job_id")
+	refused(t, err, problem.NotMovable, "job_id")
 }
 
 func TestAMoveAsksForAPlace(t *testing.T) {

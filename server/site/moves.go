@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // MoveOf is a move and whose it is.
@@ -22,7 +23,7 @@ type MoveFilter struct {
 }
 
 // ParseMoveFilter reads terms key=value, separated by spaces: job, state (pending,
-// moved, aborted). The error is a *Refusal.
+// moved, aborted). The error is a *problem.Problem.
 func ParseMoveFilter(s string) (MoveFilter, error) {
 	states := map[string]MoveState{"pending": MovePending, "moved": MoveCommitted, "aborted": MoveAborted}
 	var f MoveFilter
@@ -34,7 +35,7 @@ func ParseMoveFilter(s string) (MoveFilter, error) {
 		case key == "state" && states[value] != 0:
 			f.State = states[value]
 		default:
-			return MoveFilter{}, refuse(ReasonBadValue, "filter", "job=ID, state=pending, moved or aborted", "%q", term)
+			return MoveFilter{}, problem.Field(problem.BadValue, "filter", "job=ID, state=pending, moved or aborted", "%q", term)
 		}
 	}
 	return f, nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestMovesAreListedFromTheLatest(t *testing.T) {
@@ -55,7 +56,7 @@ func TestMovesAreListedFromTheLatest(t *testing.T) {
 	}
 	for _, bad := range []string{"job", "job=", "state=", "state=done", "colour=red"} {
 		_, err := ParseMoveFilter(bad)
-		refused(t, err, ReasonBadValue, "filter")
+		refused(t, err, problem.BadValue, "filter")
 	}
 }
 

@@ -1,12 +1,9 @@
 package site
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -66,26 +63,8 @@ func (s *Site) serve(begin int, job *batch.Job) error {
 		end++
 	}
 	if end == begin {
-		return unserved(first)
+		return needProblem(first)
 	}
 	s.scratch.shapes = s.scratch.shapes[:end]
 	return nil
-}
-
-// unserved makes a refusal of why no shape can be served.
-func unserved(err error) error {
-	r := &Refusal{Reason: ReasonCannotRun, Field: "request", Accepted: "needs that one of the site's nodes meets", Err: err}
-	var need *policy.NeedError
-	if !errors.As(err, &need) {
-		return r
-	}
-	r.Accepted = need.Accepted
-	switch need.Field {
-	case policy.NeedLicense:
-		r.Reason, r.Field = ReasonNoLicense, "request.licenses"
-	case policy.NeedWidth:
-		r.Reason, r.Field = ReasonTooWide, "request.width"
-	}
-	r.Err = fmt.Errorf("%s: %w", r.Field, err)
-	return r
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 const farmServices = `
@@ -102,18 +103,19 @@ func TestNeedsThatNobodyServesAreRefused(t *testing.T) {
 	farm, plain := farmSite(t), newSite(t, farmServices, 4, 0)
 	plain.config.Edge, _ = policy.NewEdge("cbf", plain.config.Platform)
 	for name, c := range map[string]struct {
-		s             *Site
-		r             Request
-		reason, field string
-		accepted      string
+		s        *Site
+		r        Request
+		reason   problem.Reason
+		field    string
+		accepted string
 	}{
-		"a license that nobody has":           {farm, Request{Service: "saves", Licenses: license("matlab", 1)}, ReasonNoLicense, "request.licenses", "none of it here"},
-		"more copies than there are":          {farm, Request{Service: "saves", Licenses: license("mesh", 3)}, ReasonNoLicense, "request.licenses", "up to 2 copies"},
-		"a width with a license elsewhere":    {farm, Request{Service: "cad", Width: 4}, ReasonCannotRun, "request", "less, none of this farm has them together"},
-		"a width of no machine":               {farm, Request{Menu: menu(5, 60), Service: "saves"}, ReasonTooWide, "request.width", "up to 4, the processors of the largest node"},
-		"a license where none are counted":    {plain, Request{Service: "saves", Licenses: license("cad", 1)}, ReasonNoLicense, "request.licenses", "none, this site counts no licenses"},
-		"a service whose license is not here": {plain, Request{Service: "cad"}, ReasonNoLicense, "request.licenses", "none, this site counts no licenses"},
-		"a deadline that is over":             {farm, Request{Service: "saves", Deadline: 1}, ReasonTooLate, "request.deadline", "at least 31s from now"},
+		"a license that nobody has":           {farm, Request{Service: "saves", Licenses: license("matlab", 1)}, problem.NoLicense, "request.licenses", "none of it here"},
+		"more copies than there are":          {farm, Request{Service: "saves", Licenses: license("mesh", 3)}, problem.NoLicense, "request.licenses", "up to 2 copies"},
+		"a width with a license elsewhere":    {farm, Request{Service: "cad", Width: 4}, problem.CannotRun, "request", "less, none of this farm has them together"},
+		"a width of no machine":               {farm, Request{Menu: menu(5, 60), Service: "saves"}, problem.TooWide, "request.width", "up to 4, the processors of the largest node"},
+		"a license where none are counted":    {plain, Request{Service: "saves", Licenses: license("cad", 1)}, problem.NoLicense, "request.licenses", "none, this site counts no licenses"},
+		"a service whose license is not here": {plain, Request{Service: "cad"}, problem.NoLicense, "request.licenses", "none, this site counts no licenses"},
+		"a deadline that is over":             {farm, Request{Service: "saves", Deadline: 1}, problem.TooLate, "request.deadline", "at least 31s from now"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := c.r.Validate(); err != nil {
@@ -122,7 +124,7 @@ func TestNeedsThatNobodyServesAreRefused(t *testing.T) {
 			now := batch.Time(seconds(100))
 			_, err := c.s.Submit(now, Submission{ID: "0", Request: &c.r}, &rectangles{processors: 6})
 			refused(t, err, c.reason, c.field)
-			if r := new(Refusal); errors.As(err, &r) && r.Accepted != c.accepted {
+			if r := new(problem.Problem); errors.As(err, &r) && r.Accepted != c.accepted {
 				t.Errorf("accepted: %s, want %s", r.Accepted, c.accepted)
 			}
 			out := make([]Answer, 1)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // SetDraining makes the site take no new jobs, by submission or move, or lets it
@@ -14,10 +15,10 @@ func (s *Site) SetDraining(on bool) { s.draining = on }
 // Draining says whether it takes none.
 func (s *Site) Draining() bool { return s.draining }
 
-func (s *Site) drains() *Refusal {
-	return &Refusal{
-		Reason: ReasonDraining, Accepted: "another site", Hint: "drover sites shows which sites take jobs",
-		Err: fmt.Errorf("site %s is being drained: it takes no new jobs", s.config.Name),
+func (s *Site) drains() *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.Draining, Retryable: true, Accepted: "another site", Hint: "drover sites shows which sites take jobs",
+		Message: fmt.Sprintf("site %s is being drained: it takes no new jobs", s.config.Name),
 	}
 }
 
@@ -51,7 +52,7 @@ const settled = "settled by an operator: "
 
 // Settle ends the move of an epoch by an operator's word. It is the one thing in
 // the protocol that proves nothing: when the word is wrong the job runs twice, or
-// is lost. The error is a *Refusal.
+// is lost. The error is a *problem.Problem.
 func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement Settlement, reason string) (Job, error) {
 	j := s.book.byID[id]
 	if j == nil || j.State == Absent {
@@ -63,18 +64,18 @@ func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement S
 	}
 	switch {
 	case settlement < SettleCommitted || settlement > SettleTakeBack:
-		return *j, refuse(ReasonBadValue, "settlement", "committed, aborted, take back", "%d", settlement)
+		return *j, problem.Field(problem.BadValue, "settlement", "committed, aborted, take back", "%d", settlement)
 	case j.Epoch != epoch:
-		return *j, &Refusal{Reason: ReasonStaleEpoch, Field: "epoch", Accepted: fmt.Sprint(j.Epoch), Err: fmt.Errorf("job %s has epoch %d", id, j.Epoch)}
+		return *j, &problem.Problem{Reason: problem.StaleEpoch, Field: "epoch", Accepted: fmt.Sprint(j.Epoch), Message: fmt.Sprintf("job %s has epoch %d", id, j.Epoch)}
 	case j.State != wants:
-		return *j, &Refusal{Reason: ReasonNotWaiting, Field: "settlement", Accepted: fmt.Sprintf("for a job that is %v", wants), Err: fmt.Errorf("job %s is %v here", id, j.State)}
+		return *j, &problem.Problem{Reason: problem.NotWaiting, Field: "settlement", Accepted: fmt.Sprintf("for a job that is %v", wants), Message: fmt.Sprintf("job %s is %v here", id, j.State)}
 	case wants == Gone && j.Transit.Acked:
-		return *j, &Refusal{
-			Reason: ReasonNotWaiting, Field: "settlement", Accepted: "a move that was not confirmed",
-			Err: fmt.Errorf("job %s: site %s has confirmed that it has it", id, j.Transit.GoneTo),
+		return *j, &problem.Problem{
+			Reason: problem.NotWaiting, Field: "settlement", Accepted: "a move that was not confirmed",
+			Message: fmt.Sprintf("job %s: site %s has confirmed that it has it", id, j.Transit.GoneTo),
 		}
 	case settlement == SettleTakeBack && j.Epoch == math.MaxUint32:
-		return *j, &Refusal{Reason: ReasonNotMovable, Field: "epoch", Accepted: "an epoch that has a next one", Err: fmt.Errorf("job %s has been moved too often", id)}
+		return *j, &problem.Problem{Reason: problem.NotMovable, Field: "epoch", Accepted: "an epoch that has a next one", Message: fmt.Sprintf("job %s has been moved too often", id)}
 	}
 	switch {
 	case settlement == SettleCommitted && wants == Gone:

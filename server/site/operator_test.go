@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestAnOperatorsWordSettlesAMove(t *testing.T) {
@@ -74,15 +75,15 @@ func TestSettlementsAreRefused(t *testing.T) {
 		before := job(t, s, "a")
 		for _, w := range []Settlement{SettleCommitted, SettleAborted, SettleTakeBack} {
 			_, err := s.Settle(5, "a", before.Epoch+1, w, "")
-			refused(t, err, ReasonStaleEpoch, "epoch")
+			refused(t, err, problem.StaleEpoch, "epoch")
 			if fits := state == Incoming && w != SettleTakeBack || state == Gone && w != SettleAborted; !fits {
 				_, err = s.Settle(5, "a", before.Epoch, w, "")
-				refused(t, err, ReasonNotWaiting, "settlement")
+				refused(t, err, problem.NotWaiting, "settlement")
 			}
 		}
 		for _, w := range []Settlement{0, SettleTakeBack + 1} {
 			_, err := s.Settle(5, "a", before.Epoch, w, "")
-			refused(t, err, ReasonBadValue, "settlement")
+			refused(t, err, problem.BadValue, "settlement")
 		}
 		if fx := take(s, 5); !fx.Empty() || job(t, s, "a") != before {
 			t.Errorf("%v: refused, with %+v", state, fx)
@@ -91,5 +92,5 @@ func TestSettlementsAreRefused(t *testing.T) {
 	s, _ := in(t, Gone)
 	s.Receive(2, answer(Confirmed, 1), nil)
 	_, err := s.Settle(5, "a", 1, SettleTakeBack, "")
-	refused(t, err, ReasonNotWaiting, "settlement")
+	refused(t, err, problem.NotWaiting, "settlement")
 }

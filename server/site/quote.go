@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -27,7 +28,7 @@ type Quote struct {
 // Answer is a quote, or why there is none.
 type Answer struct {
 	Quote Quote
-	Err   error // a *Refusal; ErrNoPlan
+	Err   error // a *problem.Problem; ErrNoPlan
 }
 
 // scratch holds the buffers of quotes, so that those of requests with a menu
@@ -44,7 +45,7 @@ type scratch struct {
 // span is the part of scratch.shapes that is one question's menu.
 type span struct{ from, to int }
 
-// Quote answers one question. The error is a *Refusal, or ErrNoPlan. It changes
+// Quote answers one question. The error is a *problem.Problem, or ErrNoPlan. It changes
 // nothing.
 func (s *Site) Quote(now batch.Time, q Question, planner Planner) (Quote, error) {
 	if s.draining {
@@ -132,7 +133,7 @@ func from(now batch.Time, q Question) batch.Time {
 }
 
 // prepare appends a request's menu to scratch.shapes and fills job. The menu has
-// at least one shape, or there is a *Refusal.
+// at least one shape, or there is a *problem.Problem.
 func (s *Site) prepare(r *Request, job *batch.Job) error {
 	var (
 		values  catalogue.Values
@@ -148,10 +149,10 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 	}
 	if s.config.Catalogue != nil {
 		if service, err = s.config.Catalogue.Service(r.Service); err != nil {
-			return refusalOf(err)
+			return catalogueProblem(err)
 		}
 		if values, err = service.Bind(r.Arguments); err != nil {
-			return refusalOf(err)
+			return catalogueProblem(err)
 		}
 		if job.Memory == 0 {
 			job.Memory = service.Memory
@@ -170,13 +171,13 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 	case len(r.Menu) > 0:
 		err = s.offer(r.Menu, job.Memory)
 	case service == nil:
-		return refuse(ReasonBadValue, "request.shapes", "at least one shape", "no shapes, and this site has no catalogue")
+		return problem.Field(problem.BadValue, "request.shapes", "at least one shape", "no shapes, and this site has no catalogue")
 	default:
 		var speed catalogue.Speed
 		speed, job.Reference = s.pace(service, r)
 		shapes, wrong := service.Shapes(values, catalogue.Want{Width: r.Width, Walltime: r.Walltime, Longest: s.longest()}, s.width, speed)
 		if wrong != nil {
-			return refusalOf(wrong)
+			return catalogueProblem(wrong)
 		}
 		err = s.fit(shapes, job.Memory)
 	}
@@ -190,7 +191,7 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 // speed.
 func (s *Site) offer(menu []batch.Shape, memory int64) error {
 	if menu[0].Width > s.width {
-		return refuse(ReasonTooWide, "request.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", menu[0].Width)
+		return problem.Field(problem.TooWide, "request.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", menu[0].Width)
 	}
 	end := len(menu)
 	for menu[end-1].Width > s.width {
@@ -222,7 +223,7 @@ func (s *Site) shorten(begin int) error {
 		}
 	}
 	if end == begin {
-		return refuse(ReasonTooLong, "request.walltime", fmt.Sprintf("1s..%v at this site", s.longest()), "walltime %v", shortest)
+		return problem.Field(problem.TooLong, "request.walltime", fmt.Sprintf("1s..%v at this site", s.longest()), "walltime %v", shortest)
 	}
 	s.scratch.shapes = s.scratch.shapes[:end]
 	return nil
@@ -242,7 +243,7 @@ func (s *Site) cut(begin int, memory int64) error {
 		return nil
 	}
 	if memory > s.nodeMemory {
-		return refuse(ReasonNoMemory, "request.memory_bytes", fmt.Sprintf("at most %d, the memory of the largest node", s.nodeMemory),
+		return problem.Field(problem.NoMemory, "request.memory_bytes", fmt.Sprintf("at most %d, the memory of the largest node", s.nodeMemory),
 			"%d bytes for each task", memory)
 	}
 	end := len(s.scratch.shapes)
@@ -251,7 +252,7 @@ func (s *Site) cut(begin int, memory int64) error {
 	}
 	if end == begin {
 		w := s.scratch.shapes[begin].Width
-		return refuse(ReasonNoMemory, "request.memory_bytes",
+		return problem.Field(problem.NoMemory, "request.memory_bytes",
 			fmt.Sprintf("at most %d in all", s.perProcessor*int64(s.processors)), "%d tasks of %d bytes each", w, memory)
 	}
 	s.scratch.shapes = s.scratch.shapes[:end]
@@ -261,14 +262,14 @@ func (s *Site) cut(begin int, memory int64) error {
 // conclude makes a quote of a choice.
 func (s *Site) conclude(now batch.Time, r *Request, menu []batch.Shape, c choice) (Quote, error) {
 	if c.index < 0 {
-		return Quote{}, refuse(ReasonCannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
+		return Quote{}, problem.Field(problem.CannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
 	}
 	q := quoteOf(now, menu, c)
 	if len(r.After) > 0 { // who can say when those have ended
 		q.Kind, q.P = batch.Forecast, 0
 	}
 	if r.Deadline > 0 && c.end > r.Deadline {
-		return Quote{}, refuse(ReasonTooLate, "request.deadline", fmt.Sprintf("at least %v from now", enough(q.Completion)), "%v from now", r.Deadline.Sub(now).CeilSeconds())
+		return Quote{}, problem.Field(problem.TooLate, "request.deadline", fmt.Sprintf("at least %v from now", reachable(q.Completion)), "%v from now", r.Deadline.Sub(now).CeilSeconds())
 	}
 	return q, nil
 }

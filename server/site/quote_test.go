@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -50,32 +51,33 @@ func TestQuoteRefuses(t *testing.T) {
 	bare := newSite(t, "", 4, Exhaustive)
 	n := map[string]catalogue.Value{"n": catalogue.Int(6)}
 	tests := []struct {
-		name          string
-		s             *Site
-		r             Request
-		reason, field string
+		name   string
+		s      *Site
+		r      Request
+		reason problem.Reason
+		field  string
 	}{
-		{"an unknown service", c, Request{Service: "play"}, ReasonUnknownService, "request.service"},
-		{"an unknown argument", c, Request{Service: "rigid", Arguments: n}, catalogue.ReasonUnknownArgument, "request.arguments.n"},
-		{"a missing argument", c, Request{Service: "work"}, catalogue.ReasonMissingArgument, "request.arguments.n"},
-		{"an argument of the wrong type", c, Request{Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Bool(true)}}, catalogue.ReasonWrongType, "request.arguments.n"},
-		{"an argument without work", c, Request{Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Int(0)}}, ReasonOutOfRange, "request.arguments"},
-		{"a width over the site's", c, Request{Service: "work", Arguments: n, Width: 5}, ReasonTooWide, "request.width"},
-		{"a rigid service wider than the site", c, Request{Service: "rigid"}, ReasonTooWide, "request.width"},
-		{"a menu wider than the site", bare, Request{Menu: menu(5, 1)}, ReasonTooWide, "request.width"},
-		{"no menu without a catalogue", bare, Request{}, ReasonBadValue, "request.shapes"},
-		{"a walltime too short for the model", c, Request{Service: "work", Arguments: n, Walltime: seconds(14)}, ReasonOutOfRange, "request.walltime"},
-		{"an absurd walltime", c, Request{Service: "work", Arguments: n, Walltime: batch.Forever}, ReasonTooLong, "request.walltime"},
-		{"memory beyond every node", c, Request{Service: "work", Arguments: n, Memory: 4<<20 + 1}, ReasonNoMemory, "request.memory_bytes"},
-		{"memory beyond the site", c, Request{Service: "work", Arguments: n, Memory: 3 << 20, Width: 2}, ReasonNoMemory, "request.memory_bytes"},
-		{"a deadline that cannot be kept", c, Request{Service: "work", Arguments: n, Deadline: batch.Time(seconds(114))}, ReasonTooLate, "request.deadline"},
+		{"an unknown service", c, Request{Service: "play"}, problem.UnknownService, "request.service"},
+		{"an unknown argument", c, Request{Service: "rigid", Arguments: n}, problem.UnknownArgument, "request.arguments.n"},
+		{"a missing argument", c, Request{Service: "work"}, problem.MissingArgument, "request.arguments.n"},
+		{"an argument of the wrong type", c, Request{Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Bool(true)}}, problem.WrongType, "request.arguments.n"},
+		{"an argument without work", c, Request{Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Int(0)}}, problem.OutOfRange, "request.arguments"},
+		{"a width over the site's", c, Request{Service: "work", Arguments: n, Width: 5}, problem.TooWide, "request.width"},
+		{"a rigid service wider than the site", c, Request{Service: "rigid"}, problem.TooWide, "request.width"},
+		{"a menu wider than the site", bare, Request{Menu: menu(5, 1)}, problem.TooWide, "request.width"},
+		{"no menu without a catalogue", bare, Request{}, problem.BadValue, "request.shapes"},
+		{"a walltime too short for the model", c, Request{Service: "work", Arguments: n, Walltime: seconds(14)}, problem.OutOfRange, "request.walltime"},
+		{"an absurd walltime", c, Request{Service: "work", Arguments: n, Walltime: batch.Forever}, problem.TooLong, "request.walltime"},
+		{"memory beyond every node", c, Request{Service: "work", Arguments: n, Memory: 4<<20 + 1}, problem.NoMemory, "request.memory_bytes"},
+		{"memory beyond the site", c, Request{Service: "work", Arguments: n, Memory: 3 << 20, Width: 2}, problem.NoMemory, "request.memory_bytes"},
+		{"a deadline that cannot be kept", c, Request{Service: "work", Arguments: n, Deadline: batch.Time(seconds(114))}, problem.TooLate, "request.deadline"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := &rectangles{processors: 4}
 			now := batch.Time(seconds(100))
 			_, err := tt.s.Quote(now, Question{Request: &tt.r}, p)
-			var refused *Refusal
+			var refused *problem.Problem
 			if !errors.As(err, &refused) {
 				t.Fatalf("got %v", err)
 			}
@@ -125,8 +127,8 @@ func TestQuoteChargesForMemory(t *testing.T) {
 		t.Errorf("offered %v, %v", planner.asked, err)
 	}
 	// Both nodes together have the memory, but a task is on one of them.
-	var refused *Refusal
-	if _, err := s.Quote(0, Question{Request: &Request{Memory: 8<<20 + 1, Menu: menu(1, 9)}}, planner); !errors.As(err, &refused) || refused.Reason != ReasonNoMemory {
+	var refused *problem.Problem
+	if _, err := s.Quote(0, Question{Request: &Request{Memory: 8<<20 + 1, Menu: menu(1, 9)}}, planner); !errors.As(err, &refused) || refused.Reason != problem.NoMemory {
 		t.Errorf("a task larger than a node: %v", err)
 	}
 }
@@ -189,8 +191,8 @@ func TestQuoteWithoutAPlannerThatPlans(t *testing.T) {
 func TestAJobThatCanNeverStartIsRefused(t *testing.T) {
 	s := newSite(t, "", 4, Exhaustive)
 	_, err := s.Quote(0, Question{Request: &Request{Menu: menu(4, 5)}}, &rectangles{processors: 3})
-	var refused *Refusal
-	if !errors.As(err, &refused) || refused.Reason != ReasonCannotRun {
+	var refused *problem.Problem
+	if !errors.As(err, &refused) || refused.Reason != problem.CannotRun {
 		t.Errorf("got %v", err)
 	}
 }

@@ -11,11 +11,13 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
 // leastOf returns the least that a refusal says is accepted.
 func leastOf(t *rapid.T, err error) batch.Duration {
-	refusal, is := errors.AsType[*Refusal](err)
+	refusal, is := errors.AsType[*problem.Problem](err)
 	var text, rest string
 	if !is {
 		t.Fatalf("got %v", err)
@@ -81,7 +83,7 @@ func TestInstantsThatAreOverAreToldInWholeSeconds(t *testing.T) {
 	for _, b := range []Booking{{From: sec(990)}, {From: sec(980), Until: sec(990)}, {From: now.Add(2 * farthest)}} {
 		b.ID, b.Width, b.Duration = numbered(1), 1, batch.Minute
 		_, err := s.OfferReservation(now, b, windows{Profile: profile.New(0, 4)})
-		if refusal, is := errors.AsType[*Refusal](err); !is || regexp.MustCompile(`\d\.\d|[mµ]s`).MatchString(refusal.Error()) {
+		if refusal, is := errors.AsType[*problem.Problem](err); !is || regexp.MustCompile(`\d\.\d|[mµ]s`).MatchString(refusal.Error()) {
 			t.Errorf("%+v: %v", b, err)
 		}
 	}
@@ -91,5 +93,17 @@ func TestInstantsThatAreOverAreToldInWholeSeconds(t *testing.T) {
 	_, err := s.OfferReservation(now, one, windows{Profile: busy})
 	if err == nil || !regexp.MustCompile("no room in the plan for 1 processor for").MatchString(err.Error()) {
 		t.Error(err)
+	}
+}
+
+func TestCatalogueReasonsAreReasonsOfProblems(t *testing.T) {
+	for _, reason := range []string{
+		catalogue.ReasonUnknownArgument, catalogue.ReasonMissingArgument, catalogue.ReasonWrongType,
+		catalogue.ReasonOutOfRange, catalogue.ReasonWrongDimensions,
+		catalogue.ReasonTooWide, catalogue.ReasonTooLong, catalogue.ReasonUnavailable,
+	} {
+		if problem.Reason(reason).Class() == 0 {
+			t.Errorf("package problem does not know the reason %q", reason)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -56,38 +57,38 @@ type Request struct {
 }
 
 // Validate checks the form of a request that comes from outside, as far as no
-// site is needed for it, and returns the first problem as a *Refusal. Quote and
+// site is needed for it, and returns the first problem as a *problem.Problem. Quote and
 // Submit trust a request to have been checked.
 func (r *Request) Validate() error {
 	switch {
 	case r.Service == "":
-		return refuse(ReasonBadValue, "request.service", "the name of a service", "no service given")
+		return problem.Field(problem.BadValue, "request.service", "the name of a service", "no service given")
 	case r.Width < 0:
-		return refuse(ReasonOutOfRange, "request.width", "1 or more, 0 for the site's choice", "width %d", r.Width)
+		return problem.Field(problem.OutOfRange, "request.width", "1 or more, 0 for the site's choice", "width %d", r.Width)
 	case r.Walltime != 0 && (r.Walltime < batch.Second || r.Walltime > catalogue.MaxTime):
-		return refuse(ReasonOutOfRange, "request.walltime", walltimeRange, "walltime %v", r.Walltime)
+		return problem.Field(problem.OutOfRange, "request.walltime", walltimeRange, "walltime %v", r.Walltime)
 	case r.Memory < 0:
-		return refuse(ReasonOutOfRange, "request.memory_bytes", "0 (the service's need) or more", "memory %d", r.Memory)
+		return problem.Field(problem.OutOfRange, "request.memory_bytes", "0 (the service's need) or more", "memory %d", r.Memory)
 	case r.CPU < 0 || r.CPU > batch.One:
-		return refuse(ReasonOutOfRange, "request.cpu", "above 0 and up to 1, 0 for 1", "cpu %g", float64(r.CPU)/float64(batch.One))
+		return problem.Field(problem.OutOfRange, "request.cpu", "above 0 and up to 1, 0 for 1", "cpu %g", float64(r.CPU)/float64(batch.One))
 	case r.Input < 0:
-		return refuse(ReasonOutOfRange, "request.input_bytes", "0 or more", "input of %d bytes", r.Input)
+		return problem.Field(problem.OutOfRange, "request.input_bytes", "0 or more", "input of %d bytes", r.Input)
 	case r.Deadline < 0 || r.EarliestStart < 0:
-		return refuse(ReasonOutOfRange, "request.deadline", "instants after 1970", "deadline or earliest start before the epoch")
+		return problem.Field(problem.OutOfRange, "request.deadline", "instants after 1970", "deadline or earliest start before the epoch")
 	case len(r.Menu) > 0 && (r.Width != 0 || r.Walltime != 0):
-		return refuse(ReasonBadValue, "request.shapes", "shapes, or width and walltime", "both shapes and a width or walltime")
+		return problem.Field(problem.BadValue, "request.shapes", "shapes, or width and walltime", "both shapes and a width or walltime")
 	}
 	if err := cmp.Or(r.plain(), r.validateAgreement(), r.validateAfter(), r.validateRetries(), r.validateKeep()); err != nil {
 		return err
 	}
 	if r.Into != "" {
 		if _, err := CheckID(string(r.Into)); err != nil {
-			return refuse(ReasonBadValue, "request.into", "the ID of a reservation", "%.70q", r.Into)
+			return problem.Field(problem.BadValue, "request.into", "the ID of a reservation", "%.70q", r.Into)
 		}
 	}
 	for i, l := range r.Licenses {
 		if l.Name == "" || l.Copies < 1 {
-			return refuse(ReasonOutOfRange, fmt.Sprintf("request.licenses[%d]", i), "a name and at least 1 copy", "license %q, %d copies", l.Name, l.Copies)
+			return problem.Field(problem.OutOfRange, fmt.Sprintf("request.licenses[%d]", i), "a name and at least 1 copy", "license %q, %d copies", l.Name, l.Copies)
 		}
 	}
 	return validateMenu(r.Menu)
@@ -107,7 +108,7 @@ const (
 func (r *Request) plain() error {
 	check := func(field, word string) error {
 		if strings.ContainsFunc(word, unicode.IsControl) {
-			return refuse(ReasonBadValue, field, "text without control characters", "%.70q", word)
+			return problem.Field(problem.BadValue, field, "text without control characters", "%.70q", word)
 		}
 		return nil
 	}
@@ -115,17 +116,17 @@ func (r *Request) plain() error {
 		return err
 	}
 	if n := len(r.Labels); n > mostLabels {
-		return refuse(ReasonOutOfRange, "request.labels", fmt.Sprintf("at most %d", mostLabels), "%d labels", n)
+		return problem.Field(problem.OutOfRange, "request.labels", fmt.Sprintf("at most %d", mostLabels), "%d labels", n)
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
 		if key == "" || len(key) > longestKey {
-			return refuse(ReasonOutOfRange, "request.labels", fmt.Sprintf("keys of 1 to %d bytes", longestKey), "a key of %d bytes", len(key))
+			return problem.Field(problem.OutOfRange, "request.labels", fmt.Sprintf("keys of 1 to %d bytes", longestKey), "a key of %d bytes", len(key))
 		}
 		if err := cmp.Or(check("request.labels", key), check("request.labels."+key, r.Labels[key])); err != nil {
 			return err
 		}
 		if n := len(r.Labels[key]); n > longestLabel {
-			return refuse(ReasonOutOfRange, "request.labels."+key, fmt.Sprintf("at most %d bytes", longestLabel), "%d bytes", n)
+			return problem.Field(problem.OutOfRange, "request.labels."+key, fmt.Sprintf("at most %d bytes", longestLabel), "%d bytes", n)
 		}
 	}
 	return nil
@@ -136,16 +137,16 @@ const maxMenu = 100_000
 
 func validateMenu(menu []batch.Shape) error {
 	if len(menu) > maxMenu {
-		return refuse(ReasonOutOfRange, "request.shapes", fmt.Sprintf("at most %d", maxMenu), "%d shapes", len(menu))
+		return problem.Field(problem.OutOfRange, "request.shapes", fmt.Sprintf("at most %d", maxMenu), "%d shapes", len(menu))
 	}
 	last := int32(0)
 	for i, s := range menu {
 		field := fmt.Sprintf("request.shapes[%d]", i)
 		if s.Width <= last {
-			return refuse(ReasonOutOfRange, field+".width", "at least 1, in ascending order", "width %d after %d", s.Width, last)
+			return problem.Field(problem.OutOfRange, field+".width", "at least 1, in ascending order", "width %d after %d", s.Width, last)
 		}
 		if s.Walltime < batch.Second || s.Walltime > catalogue.MaxTime {
-			return refuse(ReasonOutOfRange, field+".walltime", walltimeRange, "walltime %v", s.Walltime)
+			return problem.Field(problem.OutOfRange, field+".walltime", walltimeRange, "walltime %v", s.Walltime)
 		}
 		last = s.Width
 	}

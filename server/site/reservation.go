@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -112,7 +113,7 @@ type reservations struct {
 }
 
 // Book sets processors aside. The same booking again gets the same reservation. The
-// error is a *Refusal, with the nearest place that could be had; nothing is changed
+// error is a *problem.Problem, with the nearest place that could be had; nothing is changed
 // then. A batch system that refuses what is in the effects is told of with Unbook.
 func (s *Site) Book(now batch.Time, b Booking, planner Planner) (Reservation, error) {
 	if known, err := s.bookedBefore(b); known != nil || err != nil {
@@ -124,9 +125,9 @@ func (s *Site) Book(now batch.Time, b Booking, planner Planner) (Reservation, er
 	}
 	s.sweep(now)
 	if len(s.reserved.byID) >= mostReserved || s.active(now) >= mostActive {
-		return Reservation{}, &Refusal{
-			Reason: ReasonTooManyReservations, Accepted: fmt.Sprintf("at most %d reservations that are not over", mostActive),
-			Err: fmt.Errorf("site %s has as many reservations as it takes", s.config.Name),
+		return Reservation{}, &problem.Problem{
+			Reason: problem.TooManyReservations, Accepted: fmt.Sprintf("at most %d reservations that are not over", mostActive),
+			Message: fmt.Sprintf("site %s has as many reservations as it takes", s.config.Name),
 		}
 	}
 	r.Booked = now
@@ -145,9 +146,9 @@ func (s *Site) bookedBefore(b Booking) (*Reservation, error) {
 	if known == nil || known.Booking == b {
 		return known, nil
 	}
-	return nil, &Refusal{
-		Reason: ReasonJobConflict, Field: "booking.id", Accepted: "an ID of its own for each booking",
-		Err: fmt.Errorf("reservation %s was booked with another booking", b.ID),
+	return nil, &problem.Problem{
+		Reason: problem.JobConflict, Field: "booking.id", Accepted: "an ID of its own for each booking",
+		Message: fmt.Sprintf("reservation %s was booked with another booking", b.ID),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // windows is a planner that knows which processors are free when.
@@ -96,7 +97,7 @@ func TestAnAdvanceReservationIsPinnedAtTheEarliestInstantOfItsWindow(t *testing.
 		}
 		r, err := site.OfferReservation(now, b, windows{Profile: p})
 		if want == batch.Never {
-			refusedWith(t, err, ReasonNoRoom)
+			refusedWith(t, err, problem.NoRoom)
 			return
 		}
 		if b.Fixed() {
@@ -108,8 +109,8 @@ func TestAnAdvanceReservationIsPinnedAtTheEarliestInstantOfItsWindow(t *testing.
 	})
 }
 
-func refusedWith(t *rapid.T, err error, reason string) {
-	r, is := err.(*Refusal) //nolint:errorlint // the core returns it as it is
+func refusedWith(t *rapid.T, err error, reason problem.Reason) {
+	r, is := err.(*problem.Problem) //nolint:errorlint // the core returns it as it is
 	if !is || r.Reason != reason {
 		t.Fatalf("%v, want %s", err, reason)
 	}
@@ -218,10 +219,10 @@ func TestAJobForAReservationThatItCannotEndInIsRefused(t *testing.T) {
 		return err
 	}
 	never := windows{Profile: p.Profile, inside: batch.Never}
-	refused(t, ask(never, sec(2), numbered(1), menu(2, 10)), ReasonTooLate, "request.into")
-	refused(t, ask(p, sec(2), numbered(1), []batch.Shape{{Width: 3, Walltime: batch.Second}}), ReasonTooWide, "request.width")
-	refused(t, ask(p, sec(2), numbered(9), menu(2, 10)), ReasonUnknownReservation, "request.into")
-	refused(t, ask(p, sec(150), numbered(1), menu(2, 10)), ReasonReservationOver, "request.into")
+	refused(t, ask(never, sec(2), numbered(1), menu(2, 10)), problem.TooLate, "request.into")
+	refused(t, ask(p, sec(2), numbered(1), []batch.Shape{{Width: 3, Walltime: batch.Second}}), problem.TooWide, "request.width")
+	refused(t, ask(p, sec(2), numbered(9), menu(2, 10)), problem.UnknownReservation, "request.into")
+	refused(t, ask(p, sec(150), numbered(1), menu(2, 10)), problem.ReservationOver, "request.into")
 	if err := ask(cbfOf(t), sec(2), numbered(1), menu(2, 10)); err != ErrNoPlan { //nolint:errorlint // as it is
 		t.Errorf("by a planner without reservations: %v", err)
 	}

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Forget drops what is kept of a job that has ended, so that a site's memory and
 // disk stay bounded. A tombstone remains: the job cannot come back by a repeated
-// submission. The error is a *Refusal for an unknown job, for one that has not
+// submission. The error is a *problem.Problem for an unknown job, for one that has not
 // ended, and for one that the other site has not confirmed.
 func (s *Site) Forget(id batch.JobID) error {
 	j := s.book.byID[id]
@@ -16,9 +17,9 @@ func (s *Site) Forget(id batch.JobID) error {
 	case j == nil || j.State == Absent:
 		return unknownJob(id)
 	case !j.State.Final() || j.State == Gone && !j.Transit.Acked:
-		return &Refusal{
-			Reason: ReasonBadValue, Field: "job_id", Accepted: "a job that has ended",
-			Err: fmt.Errorf("job %s is %v", id, j.State),
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: "job_id", Accepted: "a job that has ended",
+			Message: fmt.Sprintf("job %s is %v", id, j.State),
 		}
 	case !j.Kept:
 		return nil

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // MostRetries bounds Retries.Most.
@@ -27,15 +28,15 @@ type Retries struct {
 func (r *Request) validateRetries() error {
 	switch {
 	case r.Retries < 0 || r.Retries > MostRetries:
-		return refuse(ReasonOutOfRange, "request.retries", fmt.Sprintf("0..%d", MostRetries), "%d", r.Retries)
+		return problem.Field(problem.OutOfRange, "request.retries", fmt.Sprintf("0..%d", MostRetries), "%d", r.Retries)
 	case len(r.RetryOn) > 0 && r.Retries == 0:
-		return refuse(ReasonBadValue, "request.retry_on", "exit codes together with retries", "exit codes, and no retries")
+		return problem.Field(problem.BadValue, "request.retry_on", "exit codes together with retries", "exit codes, and no retries")
 	case len(r.RetryOn) > mostCodes:
-		return refuse(ReasonOutOfRange, "request.retry_on", fmt.Sprintf("at most %d exit codes", mostCodes), "%d", len(r.RetryOn))
+		return problem.Field(problem.OutOfRange, "request.retry_on", fmt.Sprintf("at most %d exit codes", mostCodes), "%d", len(r.RetryOn))
 	}
 	for i, code := range r.RetryOn {
 		if code < 1 || code > mostCodes {
-			return refuse(ReasonOutOfRange, fmt.Sprintf("request.retry_on[%d]", i), fmt.Sprintf("1..%d", mostCodes), "exit code %d", code)
+			return problem.Field(problem.OutOfRange, fmt.Sprintf("request.retry_on[%d]", i), fmt.Sprintf("1..%d", mostCodes), "exit code %d", code)
 		}
 	}
 	return nil

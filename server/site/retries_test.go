@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestWhichEndsAreFollowedByAnotherTry(t *testing.T) {
@@ -199,7 +200,7 @@ func TestTheFormOfRetriesIsChecked(t *testing.T) {
 		{1, []int32{256}, "request.retry_on[0]"},
 	} {
 		err := (&Request{Service: "s", Retries: tt.retries, RetryOn: tt.on}).Validate()
-		if r, is := errors.AsType[*Refusal](err); !is || r.Field != tt.field {
+		if r, is := errors.AsType[*problem.Problem](err); !is || r.Field != tt.field {
 			t.Errorf("retries %d on %v: %v", tt.retries, tt.on, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // The range of a lease.
@@ -25,9 +26,9 @@ const (
 func (s *Site) Hold(now batch.Time, round string, lease batch.Duration, ids []batch.JobID) ([]Job, error) {
 	switch {
 	case round == "":
-		return nil, refuse(ReasonBadValue, "round", "a name of its own", "no name")
+		return nil, problem.Field(problem.BadValue, "round", "a name of its own", "no name")
 	case lease < ShortestLease || lease > LongestLease:
-		return nil, refuse(ReasonOutOfRange, "lease", fmt.Sprintf("%v..%v", ShortestLease, LongestLease), "%v", lease)
+		return nil, problem.Field(problem.OutOfRange, "lease", fmt.Sprintf("%v..%v", ShortestLease, LongestLease), "%v", lease)
 	}
 	var jobs []*Job
 	if ids == nil {
@@ -84,7 +85,7 @@ type Placement struct {
 // with their shapes; the others are moved; jobs of the round that are not named go
 // back to their places. It returns the jobs named as they are now. One that is
 // not held by the round any more, because the lease is over or it has started,
-// is left as it is. The error is a *Refusal, and nothing is changed then.
+// is left as it is. The error is a *problem.Problem, and nothing is changed then.
 func (s *Site) Place(now batch.Time, round, agent string, list []Placement) ([]Job, error) {
 	for i := range list {
 		if err := s.checkPlacement(fmt.Sprintf("placements[%d]", i), s.book.byID[list[i].Job], &list[i]); err != nil {
@@ -118,15 +119,15 @@ func (s *Site) Place(now batch.Time, round, agent string, list []Placement) ([]J
 func (s *Site) checkPlacement(field string, j *Job, p *Placement) error {
 	switch {
 	case p.To == s.config.Name:
-		return refuse(ReasonBadValue, field+".to", "another site, or none", "site %q", p.To)
+		return problem.Field(problem.BadValue, field+".to", "another site, or none", "site %q", p.To)
 	case p.To != "" || p.Shape == batch.Shape{}:
 		return nil
 	case p.Shape.Width < 1 || p.Shape.Width > s.width:
-		return refuse(ReasonTooWide, field+".shape.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", p.Shape.Width)
+		return problem.Field(problem.TooWide, field+".shape.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", p.Shape.Width)
 	case p.Shape.Walltime < batch.Second || p.Shape.Walltime > s.longest():
-		return refuse(ReasonOutOfRange, field+".shape.walltime", fmt.Sprintf("1s..%v at this site", s.longest()), "walltime %v", p.Shape.Walltime)
+		return problem.Field(problem.OutOfRange, field+".shape.walltime", fmt.Sprintf("1s..%v at this site", s.longest()), "walltime %v", p.Shape.Walltime)
 	case j != nil && j.Needs != nil && batch.Charge(p.Shape.Width, j.Needs.Memory, s.perProcessor) > s.processors:
-		return refuse(ReasonNoMemory, field+".shape.width", "a width whose memory the site has", "%d tasks of %d bytes each", p.Shape.Width, j.Needs.Memory)
+		return problem.Field(problem.NoMemory, field+".shape.width", "a width whose memory the site has", "%d tasks of %d bytes each", p.Shape.Width, j.Needs.Memory)
 	}
 	return nil
 }

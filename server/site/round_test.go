@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // line returns a site with the jobs a to e of two processors, of which d is a local
@@ -106,10 +107,10 @@ func TestTheSameHoldAgainGivesNoNewLease(t *testing.T) {
 func TestRoundsAreChecked(t *testing.T) {
 	s := line(t)
 	_, err := s.Hold(0, "", batch.Minute, nil)
-	refused(t, err, ReasonBadValue, "round")
+	refused(t, err, problem.BadValue, "round")
 	for _, lease := range []batch.Duration{0, -1, ShortestLease - 1, LongestLease + 1} {
 		_, err = s.Hold(0, "r", lease, nil)
-		refused(t, err, ReasonOutOfRange, "lease")
+		refused(t, err, problem.OutOfRange, "lease")
 	}
 	hold(t, s, 0, "r", nil)
 	take(s, 0)
@@ -118,12 +119,12 @@ func TestRoundsAreChecked(t *testing.T) {
 		"placements[1].shape.width":    {Job: "b", Shape: batch.Shape{Width: 5, Walltime: batch.Second}},
 		"placements[1].shape.walltime": {Job: "b", Shape: batch.Shape{Width: 1, Walltime: batch.Second - 1}},
 	} {
-		reason := map[string]string{"to": ReasonBadValue, "width": ReasonTooWide, "walltime": ReasonOutOfRange}[field[strings.LastIndex(field, ".")+1:]]
+		reason := map[string]problem.Reason{"to": problem.BadValue, "width": problem.TooWide, "walltime": problem.OutOfRange}[field[strings.LastIndex(field, ".")+1:]]
 		_, err := s.Place(0, "r", "", []Placement{{Job: "a"}, p})
 		refused(t, err, reason, field)
 	}
 	_, err = s.Place(0, "r", "", []Placement{{Job: "a", Shape: batch.Shape{Width: 1, Walltime: batch.Forever}}})
-	refused(t, err, ReasonOutOfRange, "placements[0].shape.walltime")
+	refused(t, err, problem.OutOfRange, "placements[0].shape.walltime")
 	if fx := take(s, 0); !fx.Empty() {
 		t.Errorf("refused, with %+v", fx)
 	}
@@ -138,7 +139,7 @@ func TestAPlacementWhoseMemoryTheSiteDoesNotHaveIsRefused(t *testing.T) {
 	submit(t, s, 0, "a", &Request{Menu: menu(1, 1), Memory: 4})
 	hold(t, s, 0, "r", nil)
 	_, err = s.Place(0, "r", "", []Placement{{Job: "a", Shape: batch.Shape{Width: 3, Walltime: batch.Second}}})
-	refused(t, err, ReasonNoMemory, "placements[0].shape.width")
+	refused(t, err, problem.NoMemory, "placements[0].shape.width")
 	if _, err = s.Place(0, "r", "", []Placement{{Job: "a", Shape: batch.Shape{Width: 2, Walltime: batch.Second}}}); err != nil {
 		t.Error(err)
 	}

@@ -158,7 +158,7 @@ func (s *Site) Config() Config { return s.config }
 // longest returns the longest walltime that a job may have.
 func (s *Site) longest() batch.Duration { return cmp.Or(s.config.MaxWalltime, catalogue.MaxTime) }
 
-// Job returns a job, or a *Refusal when this site does not know it.
+// Job returns a job, or a *problem.Problem when this site does not know it.
 func (s *Site) Job(id batch.JobID) (Job, error) {
 	j := s.book.byID[id]
 	if j == nil || j.State == Absent {

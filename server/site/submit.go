@@ -5,6 +5,7 @@ import (
 	"unique"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Submission hands a request over.
@@ -18,22 +19,22 @@ type Submission struct {
 }
 
 // Submit accepts a request as a job: it is tuned anew and queued. The same
-// submission again gets the job as it is now. The error is a *Refusal, for
-// another request under the same ID with ReasonJobConflict, for one that was
-// withdrawn with ReasonWithdrawn, or ErrNoPlan; nothing is kept then.
+// submission again gets the job as it is now. The error is a *problem.Problem, for
+// another request under the same ID with problem.JobConflict, for one that was
+// withdrawn with problem.Withdrawn, or ErrNoPlan; nothing is kept then.
 func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, error) {
 	print := sub.Request.fingerprint()
 	if known := s.book.byID[sub.ID]; known != nil {
 		switch {
 		case known.State == Absent:
-			return Job{}, &Refusal{
-				Reason: ReasonWithdrawn, Field: "job_id", Accepted: "another server, or a new ID",
-				Err: fmt.Errorf("job %s was withdrawn here", sub.ID),
+			return Job{}, &problem.Problem{
+				Reason: problem.Withdrawn, Field: "job_id", Accepted: "another server, or a new ID",
+				Message: fmt.Sprintf("job %s was withdrawn here", sub.ID),
 			}
 		case known.fingerprint != print:
-			return Job{}, &Refusal{
-				Reason: ReasonJobConflict, Field: "job_id", Accepted: "an ID of its own for each request",
-				Err: fmt.Errorf("job %s was submitted with another request", sub.ID),
+			return Job{}, &problem.Problem{
+				Reason: problem.JobConflict, Field: "job_id", Accepted: "an ID of its own for each request",
+				Message: fmt.Sprintf("job %s was submitted with another request", sub.ID),
 			}
 		}
 		return *known, nil

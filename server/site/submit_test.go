@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -77,7 +78,7 @@ func TestTheSameSubmissionAgainGetsTheSameAnswer(t *testing.T) {
 		change(r)
 		t.Run("another "+name, func(t *testing.T) {
 			_, err := s.Submit(99, Submission{ID: "a", Request: r}, nil)
-			refused(t, err, ReasonJobConflict, "job_id")
+			refused(t, err, problem.JobConflict, "job_id")
 		})
 	}
 }
@@ -104,7 +105,7 @@ func TestAWithdrawnJobIsNeverAccepted(t *testing.T) {
 		}
 	}
 	_, err := s.Submit(2, Submission{ID: "a", Request: &Request{Menu: menu(1, 1)}}, instant{})
-	refused(t, err, ReasonWithdrawn, "job_id")
+	refused(t, err, problem.Withdrawn, "job_id")
 	fx := take(s, 3)
 	if len(fx.Writes) != 1 || !fx.Writes[0].Record.Withdrawn || fx.Writes[0].Until != batch.Time(3).Add(Horizon) || fx.Writes[0].Dossier != nil || s.Knows("a") {
 		t.Fatalf("%+v", fx)
@@ -114,7 +115,7 @@ func TestAWithdrawnJobIsNeverAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Submit(4, Submission{ID: "a", Request: &Request{Menu: menu(1, 1)}}, instant{})
-	refused(t, err, ReasonWithdrawn, "job_id")
+	refused(t, err, problem.Withdrawn, "job_id")
 	if fx := take(s, 4); !fx.Empty() || s.Knows("a") {
 		t.Errorf("a tombstone that was only asked about: %+v", fx)
 	}
@@ -144,7 +145,7 @@ func TestAWithdrawnJobMayComeByAMove(t *testing.T) {
 	}
 	s.Receive(3, &Message{Kind: Drop, From: "t", Job: "a", Epoch: 1}, nil)
 	_, err := s.Submit(4, Submission{ID: "a", Request: &Request{Menu: menu(1, 1)}}, instant{})
-	refused(t, err, ReasonWithdrawn, "job_id")
+	refused(t, err, problem.Withdrawn, "job_id")
 }
 
 func TestADrainingSiteAnswersAboutWhatItHasOnly(t *testing.T) {
@@ -153,12 +154,12 @@ func TestADrainingSiteAnswersAboutWhatItHasOnly(t *testing.T) {
 	s.SetDraining(true)
 	queue(t, s, "a") // again
 	_, err := s.Submit(1, Submission{ID: "b", Request: &Request{Menu: menu(1, 1)}}, instant{})
-	refused(t, err, ReasonDraining, "")
+	refused(t, err, problem.Draining, "")
 	_, err = s.Quote(1, Question{Request: &Request{Menu: menu(1, 1)}}, instant{})
-	refused(t, err, ReasonDraining, "")
+	refused(t, err, problem.Draining, "")
 	answers := make([]Answer, 1)
 	s.Quotes(1, []Question{{Request: &Request{Menu: menu(1, 1)}}}, answers, instant{})
-	refused(t, answers[0].Err, ReasonDraining, "")
+	refused(t, answers[0].Err, problem.Draining, "")
 	if answer, _ := s.Receive(1, reservation("t", "s", "b", 1), idle("b", 9)); answer.Kind != Refused || answer.Why == "" {
 		t.Errorf("a reservation: %+v", answer)
 	}
@@ -185,7 +186,7 @@ func TestAForgottenJobDoesNotComeBack(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 	_, err := s.Submit(2, Submission{ID: "a", Request: &Request{Menu: menu(2, 11)}}, instant{})
-	refused(t, err, ReasonJobConflict, "job_id")
+	refused(t, err, problem.JobConflict, "job_id")
 	if fx := take(s, 2); !fx.Empty() {
 		t.Errorf("%+v", fx)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -193,16 +194,15 @@ func (s *server) submit(now batch.Time, f *fact) answer {
 		return answer{failure: submission.Refused}
 	}
 	j, err := s.core.Submit(now, site.Submission{ID: f.id, Request: f.request}, s.system)
-	var refusal *site.Refusal
 	switch {
 	case err == nil:
 		if j.Kept {
 			s.disk.page(f).files = true
 		}
 		return answer{job: j}
-	case errors.As(err, &refusal) && refusal.Reason == site.ReasonWithdrawn:
+	case problem.ReasonOf(err) == problem.Withdrawn:
 		return answer{withdrawn: true}
-	case errors.As(err, &refusal) && refusal.Reason == site.ReasonDraining:
+	case problem.ReasonOf(err) == problem.Draining:
 		return answer{failure: submission.Busy}
 	}
 	return answer{failure: submission.Refused}
