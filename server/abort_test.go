@@ -16,27 +16,27 @@ func TestTargetThatMissedADropAsksTheSource(t *testing.T) {
 			select {
 			case <-dropped:
 			case <-within(t).Done():
-				t.Fatal("there was no Drop")
+				t.Fatal("Drop was not called")
 			}
 			g.target.run()
 			g.gathered()
 			if jobs := g.target.list(); len(jobs) != 0 {
-				t.Errorf("the target has %v", jobs)
+				t.Errorf("jobs at the target: %v, want none", jobs)
 			}
 			if at, _ := g.settled(id, payload); at != g.source {
-				t.Errorf("it ran at %s", at.name)
+				t.Errorf("the job ran at %s", at.name)
 			}
 		})
 	}
 }
 
-// never fails the test if a job has run.
+// never fails the test if the job has run.
 func (g *grid) never(id string) {
 	g.t.Helper()
 	g.ground.open()
 	g.gathered()
 	if lines, _, _ := g.ground.lines(g.t); lines[id] != 0 {
-		g.t.Errorf("it has run %d times", lines[id])
+		g.t.Errorf("the job ran %d times, want 0", lines[id])
 	}
 }
 
@@ -56,11 +56,11 @@ func TestCancelDuringReserveAbortsTheMove(t *testing.T) {
 			id := g.queue([]byte("x"))
 			cancelledThen := g.when(g.target, "Reserve", m, func() {
 				if j := g.source.cancel(id); j.GetState() != droverv1.JobState_JOB_STATE_CANCELLING && j.GetState() != cancelled {
-					t.Errorf("a cancel is answered with %v", j)
+					t.Errorf("CancelJob = %v", j)
 				}
 			})
 			arrived := cancelledThen
-			if m == before { // the target hears of the move after that, and asks
+			if m == before { // the target receives Reserve afterwards and asks the source
 				arrived = g.when(g.target, "Reserve", after, func() {})
 			}
 			if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
@@ -69,11 +69,11 @@ func TestCancelDuringReserveAbortsTheMove(t *testing.T) {
 			<-cancelledThen
 			<-arrived
 			if j := g.source.until(id, cancelled); len(j.GetMoves()) != 1 || j.GetMoves()[0].GetState() != droverv1.MoveState_MOVE_STATE_ABORTED {
-				t.Errorf("moves: %v", j.GetMoves())
+				t.Errorf("moves: %v, want one aborted", j.GetMoves())
 			}
 			g.never(id)
 			if jobs := g.target.list(); len(jobs) != 0 {
-				t.Errorf("the target has %v", jobs)
+				t.Errorf("jobs at the target: %v, want none", jobs)
 			}
 		})
 	}
@@ -84,12 +84,12 @@ func TestCancelOfAnIncomingJobTakesEffectOnArrival(t *testing.T) {
 	id := g.queue([]byte("x"))
 	asked := g.when(g.target, "Confirm", before, func() {
 		if j := g.source.cancel(id); j.GetState() != gone || j.GetMovedTo() != "nice" {
-			t.Errorf("the source answers a cancel with %v", j)
+			t.Errorf("CancelJob at the source = %v", j)
 		}
 		if j := g.target.cancel(id); j.GetState() != incoming || !j.GetCancelRecorded() {
-			t.Errorf("the target answers a cancel with %v", j)
+			t.Errorf("CancelJob at the target = %v", j)
 		}
-		g.target.kill() // what was recorded is on disk
+		g.target.kill() // the cancel is durable
 		g.target.run()
 	})
 	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
@@ -101,7 +101,7 @@ func TestCancelOfAnIncomingJobTakesEffectOnArrival(t *testing.T) {
 	g.never(id)
 }
 
-// A job that comes back under a higher epoch is one job all the time.
+// A job keeps its identity when it comes back under a higher epoch.
 func TestJobMovesToAnotherSiteAndBack(t *testing.T) {
 	g := newGrid(t, "")
 	id := g.queue(payload)
@@ -120,7 +120,7 @@ func TestJobMovesToAnotherSiteAndBack(t *testing.T) {
 	g.source.until(id, gone)
 	j := g.target.until(id, waiting)
 	if j.GetEpoch() != 2 || len(j.GetMoves()) != 2 {
-		t.Errorf("it came back as %v", j)
+		t.Errorf("after the return: %v", j)
 	}
 	g.target.kill()
 	g.target.run()
@@ -134,22 +134,22 @@ func TestOperatorSettlesMovesOfALostSite(t *testing.T) {
 		lost       func(*grid) *processSite
 		at         func(*grid) *processSite
 		settlement droverv1.Settlement
-		state      droverv1.JobState // until then
+		state      droverv1.JobState // before SettleJob
 		runs       int
 	}{
-		"the source had committed": {
+		"source committed": {
 			"Confirm", before,
 			func(g *grid) *processSite { return g.source },
 			func(g *grid) *processSite { return g.target },
 			droverv1.Settlement_SETTLEMENT_COMMITTED, incoming, 1,
 		},
-		"the source had aborted": {
+		"source aborted": {
 			"Reserve", after,
 			func(g *grid) *processSite { return g.source },
 			func(g *grid) *processSite { return g.target },
 			droverv1.Settlement_SETTLEMENT_ABORTED, incoming, 0,
 		},
-		"the target never heard of it": {
+		"target without the job": {
 			"Confirm", before,
 			func(g *grid) *processSite { return g.target },
 			func(g *grid) *processSite { return g.source },
@@ -171,18 +171,18 @@ func TestOperatorSettlesMovesOfALostSite(t *testing.T) {
 				{JobId: newID(t), Epoch: 1, Settlement: c.settlement, Reason: "r"},
 			} {
 				if _, err := at.client.SettleJob(within(t), wrong); err == nil {
-					t.Errorf("settled by %v", wrong)
+					t.Errorf("SettleJob accepted %v", wrong)
 				} else if _, d := detail(t, err); d.GetField() == "" {
 					t.Errorf("%v: %v", wrong, d)
 				}
 			}
-			res, err := at.client.SettleJob(within(t), &droverv1.SettleJobRequest{JobId: id, Epoch: 1, Settlement: c.settlement, Reason: "it burnt down"})
-			at.kill() // what was answered is on disk
+			res, err := at.client.SettleJob(within(t), &droverv1.SettleJobRequest{JobId: id, Epoch: 1, Settlement: c.settlement, Reason: "site lost in a fire"})
+			at.kill() // the answer is durable
 			at.run()
 			g.ground.open()
 			if c.runs == 0 {
 				if _, err := at.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id}); err == nil {
-					t.Error("it is still there")
+					t.Error("the job still exists")
 				}
 			} else {
 				if err != nil {
@@ -194,7 +194,7 @@ func TestOperatorSettlesMovesOfALostSite(t *testing.T) {
 				}
 			}
 			if lines, _, _ := g.ground.lines(t); lines[id] != c.runs {
-				t.Errorf("it has run %d times, settled with %v, %v", lines[id], res, err)
+				t.Errorf("the job ran %d times; SettleJob = %v, %v", lines[id], res, err)
 			}
 		})
 	}

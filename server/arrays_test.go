@@ -16,8 +16,8 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// arraysYAML is services of vectors and matrices. The shell knows nothing of numbers: it
-// puts blocks one behind the other.
+// arraysYAML defines services with vectors and matrices. Their shell commands only
+// concatenate raw blocks.
 const arraysYAML = `
     - name: stack
       doc: Puts rows below rows, doubles a vector, and appends to a file.
@@ -39,7 +39,7 @@ const arraysYAML = `
       model: {fixed: {width: 1, time: 30s}}
 `
 
-// float64s is a block.
+// float64s encodes values as a block.
 func float64s(values ...float64) []byte {
 	var b []byte
 	for _, v := range values {
@@ -48,7 +48,7 @@ func float64s(values ...float64) []byte {
 	return b
 }
 
-// array uploads a block.
+// array uploads a block and returns an argument for it.
 func (s *testSite) array(t testing.TB, data []byte, e droverv1.ElementType, dims ...int64) *droverv1.Value {
 	t.Helper()
 	f, err := s.upload(within(t), data)
@@ -63,7 +63,7 @@ const (
 	ofInt32   = droverv1.ElementType_ELEMENT_TYPE_INT32
 )
 
-// stacked are arguments of the service.
+// stacked returns arguments of the service stack.
 func (s *testSite) stacked(t testing.TB) arguments {
 	t.Helper()
 	f, err := s.upload(within(t), []byte("begun\n"))
@@ -105,15 +105,15 @@ func TestJobReadsAndWritesArrays(t *testing.T) {
 		}
 	}
 	if _, err := s.download(within(t), j.GetId(), "top", 0); err == nil {
-		t.Error("an input was sent as an output")
+		t.Error("an input was served as an output")
 	}
-	// What came in is as it was, for everybody who has the same content.
+	// The stored input is unchanged: other jobs share the same content.
 	kept, err := os.ReadFile(filepath.Join(s.data.Job(batch.JobID(j.GetId())), "inout", "x"))
 	if err != nil || !bytes.Equal(kept, []byte{1, 0, 0, 0, 2, 0, 0, 0}) {
-		t.Errorf("the input is now %v, %v", kept, err)
+		t.Errorf("stored input: %v, %v", kept, err)
 	}
 	if got := done.GetRequest().GetArguments()["top"].GetArrayValue(); got.GetElement() != ofFloat64 || cmp.Diff([]int64{2, 3}, got.GetDimensions()) != "" || got.GetContent().GetSizeBytes() != 48 {
-		t.Errorf("the request says %v", got)
+		t.Errorf("array in the request: %v", got)
 	}
 }
 
@@ -127,12 +127,12 @@ func TestOutputArrayOfTheWrongSizeFailsTheJob(t *testing.T) {
 		t.Errorf("reason %q, want %q", got, want)
 	}
 	for _, o := range j.GetOutputs() {
-		if told := len(o.GetDimensions()) > 0; told != (o.GetArgument() == "whole" || o.GetArgument() == "x") {
+		if described := len(o.GetDimensions()) > 0; described != (o.GetArgument() == "whole" || o.GetArgument() == "x") {
 			t.Errorf("output %v", o)
 		}
 	}
 	if got, err := s.download(within(t), short.GetId(), "both", 0); err != nil || len(got) != 13 {
-		t.Errorf("what was written: %d bytes, %v", len(got), err)
+		t.Errorf("download of both: %d bytes, %v; want 13 bytes", len(got), err)
 	}
 	lazy := s.submit(t, &droverv1.Request{Service: "lazy", Arguments: arguments{"x": s.array(t, float64s(1), ofFloat64, 1)}})
 	want := "output x is not there: 1 of float64 were to be written, 8 bytes; output y is not there: 3 of float64 were to be written, 24 bytes"
@@ -146,7 +146,7 @@ func TestSubmitRefusesInvalidArrays(t *testing.T) {
 	good := s.stacked(t)
 	six := float64s(1, 2, 3, 4, 5, 6)
 	missing := s.array(t, six, ofFloat64, 2, 3)
-	missing.GetArrayValue().GetContent().Sha256 = sum([]byte("nobody has this"))
+	missing.GetArrayValue().GetContent().Sha256 = sum([]byte("content that was never uploaded"))
 	unnamed := s.array(t, six, ofFloat64, 2, 3)
 	unnamed.GetArrayValue().GetContent().Sha256 = ""
 	for name, tc := range map[string]struct {
@@ -160,15 +160,15 @@ func TestSubmitRefusesInvalidArrays(t *testing.T) {
 		"a vector":            {"top", s.array(t, six, ofFloat64, 6), "wrong-type", "top", "a matrix of float64"},
 		"another element":     {"top", s.array(t, six, ofInt32, 2, 6), "wrong-type", "top", "a matrix of float64"},
 		"no element":          {"top", s.array(t, six, 0, 2, 3), "wrong-type", "top", "a matrix of float64"},
-		"an element to come":  {"top", s.array(t, six, 77, 2, 3), "wrong-type", "top", "a matrix of float64"},
+		"unknown element":     {"top", s.array(t, six, 77, 2, 3), "wrong-type", "top", "a matrix of float64"},
 		"no dimensions":       {"top", s.array(t, six, ofFloat64), "wrong-dimensions", "top", "1 dimension of a vector, 2 of a matrix"},
 		"three dimensions":    {"top", s.array(t, six, ofFloat64, 1, 2, 3), "wrong-dimensions", "top", "1 dimension of a vector, 2 of a matrix"},
-		"below zero":          {"top", s.array(t, six, ofFloat64, -2, -3), "wrong-dimensions", "top", "dimensions of at least 0"},
+		"negative dimensions": {"top", s.array(t, six, ofFloat64, -2, -3), "wrong-dimensions", "top", "dimensions of at least 0"},
 		"an overflow":         {"top", s.array(t, six, ofFloat64, 1<<62, 1<<62), "wrong-dimensions", "top", "at most 2^53 elements"},
 		"a file":              {"top", good["journal"], "wrong-type", "top", "a matrix of float64"},
-		"an array of nothing": {"top", &droverv1.Value{Kind: &droverv1.Value_ArrayValue{}}, "wrong-dimensions", "top", "2 of a matrix"},
-		"no content here":     {"top", missing, "unknown-content", "top", "content that was uploaded"},
-		"no content at all":   {"top", unnamed, "bad-value", "top", "a file with its sha256"},
+		"empty value":         {"top", &droverv1.Value{Kind: &droverv1.Value_ArrayValue{}}, "wrong-dimensions", "top", "2 of a matrix"},
+		"unknown content":     {"top", missing, "unknown-content", "top", "content that was uploaded"},
+		"missing content":     {"top", unnamed, "bad-value", "top", "a file with its sha256"},
 	} {
 		given := arguments{}
 		for k, v := range good {
@@ -225,5 +225,5 @@ func TestCatalogueDescribesArrays(t *testing.T) {
 		}
 		return
 	}
-	t.Error("no such service")
+	t.Error("service not in the catalogue")
 }

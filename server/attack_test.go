@@ -20,7 +20,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// peerClient calls a server as another server does.
+// peerClient returns a client for the calls between servers.
 func (s *testSite) peerClient(t testing.TB) droverv1connect.PeerServiceClient {
 	t.Helper()
 	var protocols http.Protocols
@@ -30,7 +30,7 @@ func (s *testSite) peerClient(t testing.TB) droverv1connect.PeerServiceClient {
 	return droverv1connect.NewPeerServiceClient(&http.Client{Transport: transport}, s.URL())
 }
 
-// reservation is a job of a site that does not exist.
+// reservation is a valid Reserve request from a site that does not exist.
 func reservation(t testing.TB, change func(*droverv1.ReserveRequest)) *droverv1.ReserveRequest {
 	r := &droverv1.ReserveRequest{
 		JobId: newID(t), Epoch: 1, From: "mars", Request: &droverv1.Request{Service: "print"}, Age: seconds(5), SentAt: timestamppb.Now(),
@@ -42,8 +42,8 @@ func reservation(t testing.TB, change func(*droverv1.ReserveRequest)) *droverv1.
 	return r
 }
 
-// Whatever comes in, the answer says what was wrong with it, the server goes on,
-// and so does the one after it.
+// The server answers every invalid call with a detailed error and keeps running. A
+// server started later on the same data does too.
 func TestEveryCallRefusesBadInput(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
@@ -91,7 +91,7 @@ func TestEveryCallRefusesBadInput(t *testing.T) {
 	_, unknown := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: newID(t), Epoch: math.MaxUint32, From: "mars"})
 	_, drop := p.Drop(within(t), &droverv1.DropRequest{})
 	_, resolve := p.Resolve(within(t), &droverv1.ResolveRequest{JobId: strings.ToUpper(id)})
-	large := strings.Repeat("\x01", 3<<20) // six times as long in a record
+	large := strings.Repeat("\x01", 3<<20) // six times as long when escaped in a record
 	_, submit := s.client.Submit(within(t), &droverv1.SubmitRequest{
 		JobId: newID(t), Request: &droverv1.Request{Service: "print", Labels: map[string]string{"a": large}},
 	})
@@ -106,33 +106,33 @@ func TestEveryCallRefusesBadInput(t *testing.T) {
 		"move: no id":            {move(func(r *droverv1.MoveJobRequest) { r.JobId = "" }), "to", "unknown-site"},
 		"move: long reason":      {move(func(r *droverv1.MoveJobRequest) { r.Reason = long }), "reason", "out-of-range"},
 		"move: long agent":       {move(func(r *droverv1.MoveJobRequest) { r.Agent = long }), "agent", "out-of-range"},
-		"move: odd site":         {move(func(r *droverv1.MoveJobRequest) { r.To = "../../etc\x00" }), "to", "unknown-site"},
+		"move: invalid site":     {move(func(r *droverv1.MoveJobRequest) { r.To = "../../etc\x00" }), "to", "unknown-site"},
 		"hold: no round":         {hold(&droverv1.HoldJobsRequest{Lease: seconds(5)}), "round", "bad-value"},
 		"hold: long round":       {hold(&droverv1.HoldJobsRequest{Round: long, Lease: seconds(5)}), "round", "out-of-range"},
 		"hold: no lease":         {hold(&droverv1.HoldJobsRequest{Round: "r"}), "lease", "out-of-range"},
-		"hold: lease of ages":    {hold(&droverv1.HoldJobsRequest{Round: "r", Lease: seconds(1 << 40)}), "lease", "out-of-range"},
+		"hold: endless lease":    {hold(&droverv1.HoldJobsRequest{Round: "r", Lease: seconds(1 << 40)}), "lease", "out-of-range"},
 		"hold: negative lease":   {hold(&droverv1.HoldJobsRequest{Round: "r", Lease: seconds(-1)}), "lease", "out-of-range"},
-		"place: odd site":        {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: []*droverv1.Placement{{JobId: id, To: "a b"}}}), "placements[0].to", "bad-value"},
-		"place: itself":          {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: []*droverv1.Placement{{JobId: id, To: "lyon"}}}), "placements[0].to", "bad-value"},
+		"place: invalid site":    {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: []*droverv1.Placement{{JobId: id, To: "a b"}}}), "placements[0].to", "bad-value"},
+		"place: own name":        {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: []*droverv1.Placement{{JobId: id, To: "lyon"}}}), "placements[0].to", "bad-value"},
 		"place: negative width":  {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(-1, 60)}), "placements[0].shape.width", "too-wide"},
 		"place: huge width":      {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(math.MaxInt32, 60)}), "placements[0].shape.width", "too-wide"},
 		"place: negative time":   {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(1, -1)}), "placements[0].shape.walltime", "out-of-range"},
 		"place: endless":         {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(1, 1<<38)}), "placements[0].shape.walltime", "out-of-range"},
-		"moves: odd filter":      {moves, "filter", "bad-value"},
+		"moves: invalid filter":  {moves, "filter", "bad-value"},
 		"moves: large page":      {page, "page_size", "out-of-range"},
-		"moves: odd token":       {token, "page_token", "bad-value"},
+		"moves: invalid token":   {token, "page_token", "bad-value"},
 		"settle: no such epoch":  {settle, "epoch", "stale-epoch"},
 		"settle: long reason":    {why, "reason", "out-of-range"},
-		"confirm: odd id":        {confirm, "job_id", "bad-value"},
+		"confirm: invalid id":    {confirm, "job_id", "bad-value"},
 		"confirm: unknown":       {unknown, "job_id", "unknown-job"},
 		"drop: nothing":          {drop, "job_id", "bad-value"},
 		"resolve: upper case":    {resolve, "job_id", "bad-value"},
 		"read: negative":         {content(&droverv1.ReadContentRequest{JobId: id, Argument: "a", Offset: -1}), "offset", "out-of-range"},
 		"read: no such argument": {content(&droverv1.ReadContentRequest{JobId: id, Argument: "../../drover.db"}), "argument", "unknown-content"},
 		"reserve: no request":    {reserve(func(r *droverv1.ReserveRequest) { r.Request = nil }), "request", "bad-value"},
-		"reserve: nobody":        {reserve(func(r *droverv1.ReserveRequest) { r.From = "" }), "from", "bad-value"},
-		"reserve: myself":        {reserve(func(r *droverv1.ReserveRequest) { r.From = "lyon" }), "from", "bad-value"},
-		"reserve: odd site":      {reserve(func(r *droverv1.ReserveRequest) { r.From = "a/b" }), "from", "bad-value"},
+		"reserve: no sender":     {reserve(func(r *droverv1.ReserveRequest) { r.From = "" }), "from", "bad-value"},
+		"reserve: own name":      {reserve(func(r *droverv1.ReserveRequest) { r.From = "lyon" }), "from", "bad-value"},
+		"reserve: invalid site":  {reserve(func(r *droverv1.ReserveRequest) { r.From = "a/b" }), "from", "bad-value"},
 		"reserve: no epoch":      {reserve(func(r *droverv1.ReserveRequest) { r.Epoch = 0 }), "epoch", "out-of-range"},
 		"reserve: negative age":  {reserve(func(r *droverv1.ReserveRequest) { r.Age = seconds(-5) }), "age", "out-of-range"},
 		"reserve: age":           {reserve(func(r *droverv1.ReserveRequest) { r.Age = &durationpb.Duration{Seconds: math.MaxInt64} }), "age", "out-of-range"},
@@ -144,7 +144,7 @@ func TestEveryCallRefusesBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.err == nil {
-				t.Fatal("it was accepted")
+				t.Fatal("the call succeeded")
 			}
 			code, d := detail(t, c.err)
 			if d.GetField() != c.field || d.GetReason() != c.reason || code == connect.CodeInternal || code == connect.CodeUnknown ||
@@ -153,19 +153,19 @@ func TestEveryCallRefusesBadInput(t *testing.T) {
 			}
 		})
 	}
-	// What nobody needs to understand is harmless, too.
+	// Calls about unknown jobs and rounds are harmless.
 	if res, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: "r", Lease: seconds(60), JobIds: make([]string, 500_000)}); err != nil || len(res.GetJobs()) != 0 {
-		t.Errorf("hold of half a million of nothing: %v, %v", len(res.GetJobs()), err)
+		t.Errorf("HoldJobs of 500,000 empty IDs: %v, %v", len(res.GetJobs()), err)
 	}
 	if _, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: "r", Lease: seconds(60), JobIds: ids(1_000_000)}); connect.CodeOf(err) != connect.CodeResourceExhausted {
-		t.Errorf("hold of a million: %v", err)
+		t.Errorf("HoldJobs of 1,000,000 IDs: %v", err)
 	}
 	if res, err := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{Round: "none", Placements: []*droverv1.Placement{{JobId: newID(t)}, {}, {JobId: id}}}); err != nil ||
 		len(res.GetJobs()) != 1 || res.GetJobs()[0].GetState() != waiting {
-		t.Errorf("place of a round that is none: %v, %v", res, err)
+		t.Errorf("PlaceJobs in an unknown round: %v, %v", res, err)
 	}
 	if res, err := p.Resolve(within(t), &droverv1.ResolveRequest{JobId: newID(t), Epoch: math.MaxUint32, From: "x"}); err != nil || res.GetAnswer() != droverv1.ResolveAnswer_RESOLVE_ANSWER_PENDING {
-		t.Errorf("resolve of nothing: %v, %v", res, err)
+		t.Errorf("Resolve of an unknown job: %v, %v", res, err)
 	}
 	s.restarted(t, cfg, id)
 }
@@ -195,7 +195,7 @@ func (s *testSite) restarted(t *testing.T, cfg Config, id string) *testSite {
 	return next
 }
 
-// introduce makes a site known to the server that answers nobody.
+// introduce makes a site known to the server. The site answers no calls.
 func (s *testSite) introduce(t *testing.T, name string) {
 	t.Helper()
 	member, err := gossip.Join(gossip.Config{
@@ -215,7 +215,7 @@ func (s *testSite) introduce(t *testing.T, name string) {
 	}
 }
 
-// A job whose epochs are used up is moved no more, however it is asked.
+// A job at the last epoch can no longer move, by any call.
 func TestEpochsDoNotWrapAround(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
@@ -254,13 +254,13 @@ func siteOrder(id string, seen uint32) site.Order {
 	return site.Order{Job: batch.JobID(id), To: "nice", Seen: seen}
 }
 
-// A job whose times are those of no clock is listed like any other: Protobuf's JSON
-// refuses a whole page for one instant that is out of range.
+// A job with extreme times is listed like any other. Protobuf's JSON refuses a whole
+// page for one instant out of range.
 func TestListsIncludeJobsWithExtremeTimes(t *testing.T) {
 	s := start(t, configured(t, ""))
 	p := s.peerClient(t)
 	s.introduce(t, "mars")
-	end := &timestamppb.Timestamp{Seconds: 253_402_300_799} // the last one that Protobuf allows
+	end := &timestamppb.Timestamp{Seconds: 253_402_300_799} // the latest that Protobuf allows
 	for name, change := range map[string]func(*droverv1.ReserveRequest){
 		"ages ago":      func(r *droverv1.ReserveRequest) { r.Age = seconds(rpc.LongestDuration) },
 		"a late sender": func(r *droverv1.ReserveRequest) { r.SentAt = end },
@@ -282,7 +282,7 @@ func TestListsIncludeJobsWithExtremeTimes(t *testing.T) {
 		if _, err := protojson.Marshal(res); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if at := res.GetJob().GetSubmittedAt(); at.CheckValid() != nil || at.GetSeconds() < 0 { // another site would refuse it
+		if at := res.GetJob().GetSubmittedAt(); at.CheckValid() != nil || at.GetSeconds() < 0 { // out of range for another site
 			t.Errorf("%s: submitted at %v", name, at)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// savesYAML is a service that writes down each of its starts, makes place as soon as
-// there is a file, and is done when it has gone on once.
+// savesYAML defines a service that records each start, yields its processors as soon as
+// a file exists, and ends after one resume.
 const savesYAML = `
 services:
   inline:
@@ -27,9 +27,10 @@ services:
       walltime: {factor: 1}
       model: {fixed: {width: 1, time: 1000s}}`
 
-// A server that was killed may have told the job to make place, and nobody knows.
+// The server is killed around the request to checkpoint. It cannot know whether the job
+// received it.
 func TestJobCheckpointedWhileTheServerIsDownResumes(t *testing.T) {
-	for name, away := range map[string]bool{"while it is away": true, "after it is back": false} {
+	for name, away := range map[string]bool{"checkpoint while the server is down": true, "checkpoint after the restart": false} {
 		t.Run(name, func(t *testing.T) {
 			p := newProcessSite(t, "lyon", savesYAML)
 			p.run()
@@ -65,7 +66,7 @@ func TestJobCheckpointedWhileTheServerIsDownResumes(t *testing.T) {
 	}
 }
 
-// attemptSays waits until the file of an attempt says something.
+// attemptSays waits until the file of an attempt contains what.
 func (p *processSite) attemptSays(id, name, what string) {
 	p.t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)
@@ -77,7 +78,7 @@ func (p *processSite) attemptSays(id, name, what string) {
 		}
 		<-ticker.C
 	}
-	p.t.Fatalf("the attempt of job %s does not say %s", id, what)
+	p.t.Fatalf("the attempt file of job %s does not contain %s", id, what)
 }
 
 func TestOutcomeOfAnUnwatchedAttempt(t *testing.T) {

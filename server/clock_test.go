@@ -13,8 +13,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// shift makes all that a stopped server has written down that much later, so that
-// its clock seems to have been set back by so much.
+// shift adds by to all times in the store of a stopped server. Its clock then seems to
+// have been set back by that much.
 func (p *processSite) shift(by time.Duration, ids ...string) {
 	p.t.Helper()
 	st, err := store.Open(store.Config{Path: filepath.Join(p.dir, "drover.db"), Site: p.name})
@@ -63,8 +63,7 @@ func (p *processSite) shift(by time.Duration, ids ...string) {
 	}
 }
 
-// A clock that is set while no server is there gives no job more time, and takes
-// none away.
+// Setting the clock while the server is down neither extends nor shortens a walltime.
 func TestClockJumpsDoNotChangeWalltimes(t *testing.T) {
 	for name, by := range map[string]time.Duration{"back": time.Hour, "forward": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +79,7 @@ func TestClockJumpsDoNotChangeWalltimes(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.stop()
-			p.killSupervisors() // what it remembers is not of the disk
+			p.killSupervisors() // its memory has the old times
 			p.shift(by, id)
 			p.run()
 			says, err := p.client.Estimate(within(t), probe)
@@ -89,17 +88,17 @@ func TestClockJumpsDoNotChangeWalltimes(t *testing.T) {
 			}
 			a, b := said.GetQuote().GetWait().AsDuration(), says.GetQuote().GetWait().AsDuration()
 			if b >= a || b < a-50*time.Second {
-				t.Errorf("the queue's end was in %v, and is in %v after the clock was set", a, b)
+				t.Errorf("the queue ended in %v before the clock change and in %v after it", a, b)
 			}
 			j := p.job(id)
 			if j.GetState() != running || j.GetStartedAt().AsTime().After(time.Now()) {
-				t.Errorf("it is %v", j)
+				t.Errorf("job after the restart: %v", j)
 			}
 			g.open()
 			untilJob(t, p.client, id, final)
 			p.until(next, done)
 			if j := p.job(id); j.GetEndedAt().AsTime().Before(j.GetStartedAt().AsTime()) {
-				t.Errorf("it ended before it started: %v", j)
+				t.Errorf("the job ended before it started: %v", j)
 			}
 			if lines, _, _ := g.lines(t); lines[id] != 1 || lines[next] != 1 {
 				t.Errorf("runs: %v", lines)

@@ -27,7 +27,7 @@ func TestServerExamplesStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(string(text), "\nnodes:") {
-			continue // an agent's, or a catalogue
+			continue // an agent's configuration or a catalogue
 		}
 		cfg, err := ReadConfig(name)
 		if err != nil {
@@ -110,11 +110,11 @@ palms: 3
 		"line 21: services.inline[0].command[1]", "line 22: services.inline[0].model.fixed.width", "line 23: palms",
 	} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("no word of %q in:\n%v", want, err)
+			t.Errorf("%q is missing in:\n%v", want, err)
 		}
 	}
 	if strings.Contains(err.Error(), "server.") {
-		t.Errorf("names a type of Go:\n%v", err)
+		t.Errorf("the error names a Go type:\n%v", err)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	_, err := ParseConfig([]byte(good+"policy: {name: overbook, settings: {odd: 1, maxPoF: 2, round: 60}}"), "")
 	for _, key := range []string{"odd", "maxPoF", "round"} {
 		if err == nil || !strings.Contains(err.Error(), "policy.settings."+key) {
-			t.Errorf("not all at once: %v", err)
+			t.Errorf("%s is not reported: %v", key, err)
 		}
 	}
 	if _, err := ParseConfig([]byte(good+"listen: 10.0.0.1:1\ninsecure: true"), ""); err != nil {
@@ -230,11 +230,11 @@ func TestCatalogueFileIsReadRelativeToTheConfiguration(t *testing.T) {
 	}
 	put("s.yaml", head+"  inline:\n    - {name: one, doc: Two., command: [two], model: {fixed: {width: 1, time: 1s}}}\n")
 	if _, err = ReadConfig(filepath.Join(dir, "s.yaml")); err == nil || !strings.Contains(err.Error(), "line 8: services.inline[0].name") {
-		t.Errorf("the same name twice: %v", err)
+		t.Errorf("duplicate service name: %v", err)
 	}
 	put("c.yaml", "version: 1\nservices: 3\n")
 	if _, err = ReadConfig(filepath.Join(dir, "s.yaml")); err == nil || !strings.Contains(err.Error(), "c.yaml:2: services") {
-		t.Errorf("a broken catalogue: %v", err)
+		t.Errorf("invalid catalogue: %v", err)
 	}
 }
 
@@ -253,7 +253,7 @@ func FuzzParseConfig(f *testing.F) {
 			return
 		}
 		if err := cfg.Validate(); err != nil {
-			t.Errorf("accepted, but %v", err)
+			t.Errorf("ParseConfig accepted it, Validate says %v", err)
 		}
 		if err := cfg.platform().Validate(); err != nil && cfg.external() == nil {
 			t.Errorf("platform: %v", err)
@@ -299,7 +299,7 @@ func TestSlurmSiteConfiguration(t *testing.T) {
 	}
 	cfg, err = ParseConfig([]byte(head+"batch: {type: slurm, conf: etc/slurm.conf, commands: bin, extra: [-N1, --mem=2G, --exclusive]}"), example)
 	if err != nil || cfg.Batch.Conf != filepath.Join(example, "etc/slurm.conf") || cfg.Batch.Commands != filepath.Join(example, "bin") {
-		t.Errorf("relative paths: %+v, %v", cfg.Batch, err)
+		t.Errorf("relative paths in batch: %+v, %v", cfg.Batch, err)
 	}
 }
 
@@ -314,7 +314,7 @@ func TestExamplesKeepNoDataBelowTmp(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(text), "/tmp") {
-			t.Errorf("%s has a path below /tmp: a host that starts again cleans it away, and every user can be there first", name)
+			t.Errorf("%s has a path below /tmp: a reboot deletes it, and any user can create it first", name)
 		}
 	}
 }

@@ -21,7 +21,7 @@ const (
 	persistentMode = droverv1.DataMode_DATA_MODE_PERSISTENT
 )
 
-// put uploads content and has it stay under a new handle.
+// put uploads content and stores it under a new handle.
 func (s *testSite) put(t testing.TB, content string, mode droverv1.DataMode) *droverv1.Data {
 	t.Helper()
 	f, err := s.upload(within(t), []byte(content))
@@ -35,7 +35,7 @@ func (s *testSite) put(t testing.TB, content string, mode droverv1.DataMode) *dr
 	return res.GetData()
 }
 
-// has says whether data are at a site.
+// has reports whether the site has the data.
 func (s *testSite) has(t testing.TB, id string) bool {
 	t.Helper()
 	res, err := s.client.GetData(within(t), &droverv1.GetDataRequest{Ids: []string{id}})
@@ -45,7 +45,7 @@ func (s *testSite) has(t testing.TB, id string) bool {
 	return len(res.GetData()) > 0
 }
 
-// fetch downloads data from an offset on.
+// fetch downloads data from an offset.
 func (s *testSite) fetch(ctx context.Context, id string, offset int64) (string, error) {
 	text, err := s.plain(ctx, http.MethodGet, "/v1/data/"+id, nil, rangeFrom(offset))
 	return string(text), err
@@ -69,9 +69,9 @@ func TestHandlesSurviveARestart(t *testing.T) {
 	if got, err := s.fetch(within(t), d.GetId(), 5); err != nil || got != content[5:] {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	again, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: d}) // nobody had heard the answer
+	again, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: d}) // as if the answer was lost
 	if err != nil || again.GetData().GetPutAt().AsTime() != d.GetPutAt().AsTime() {
-		t.Errorf("put again: %v, %v", again, err)
+		t.Errorf("repeated PutData: %v, %v", again, err)
 	}
 	list, err := s.client.ListData(within(t), &droverv1.ServerServiceListDataRequest{Filter: "owner=ann mode=persistent id=" + d.GetId()[:13]})
 	if err != nil || len(list.GetData()) != 1 || list.GetData()[0].GetId() != d.GetId() {
@@ -83,14 +83,14 @@ func TestHandlesSurviveARestart(t *testing.T) {
 	}
 	removed, err := s.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: d.GetId()})
 	if err != nil || removed.GetData().GetId() != d.GetId() || s.has(t, d.GetId()) {
-		t.Errorf("removed: %v, %v", removed, err)
+		t.Errorf("RemoveData: %v, %v", removed, err)
 	}
 	if removed, err = s.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: d.GetId()}); err != nil || removed.GetData() != nil {
-		t.Errorf("removed again: %v, %v", removed, err)
+		t.Errorf("repeated RemoveData: %v, %v", removed, err)
 	}
 	_, err = s.fetch(within(t), d.GetId(), 0)
 	if code, p := detail(t, err); code != connect.CodeNotFound || p.GetReason() != "unknown-data" || !strings.Contains(p.GetMessage(), "removed at") {
-		t.Errorf("fetched after that: %v %v", code, p)
+		t.Errorf("download after RemoveData: %v %v", code, p)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestDataAreListedInPages(t *testing.T) {
 		}
 	}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("listed %v, put %v", got, want)
+		t.Errorf("listed %v, want %v", got, want)
 	}
 }
 
@@ -170,23 +170,23 @@ func TestInvalidDataRequestsAreRefused(t *testing.T) {
 		"another size":                 {put(func(d *droverv1.Data) { d.Content.SizeBytes = 25 }), connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes"},
 		"a negative size":              {put(func(d *droverv1.Data) { d.Content.SizeBytes = -1 }), connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes"},
 		"a path for a name":            {put(func(d *droverv1.Data) { d.Content.Name = "../x" }), connect.CodeInvalidArgument, "bad-value", "data.content.name"},
-		"a mode of tomorrow":           {put(func(d *droverv1.Data) { d.Mode = 99 }), connect.CodeInvalidArgument, "bad-value", "data.mode"},
-		"an owner that rings":          {put(func(d *droverv1.Data) { d.Owner = "\a" }), connect.CodeInvalidArgument, "bad-value", "data.owner"},
+		"unknown mode":                 {put(func(d *droverv1.Data) { d.Mode = 99 }), connect.CodeInvalidArgument, "bad-value", "data.mode"},
+		"control character in owner":   {put(func(d *droverv1.Data) { d.Owner = "\a" }), connect.CodeInvalidArgument, "bad-value", "data.owner"},
 		"elements only":                {put(func(d *droverv1.Data) { d.Element = float }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
 		"dimensions only":              {put(func(d *droverv1.Data) { d.Dimensions = []int64{24} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
 		"too few elements":             {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{2} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
 		"a cube":                       {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{1, 1, 3} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
 		"negative dimensions":          {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{-1, -3} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
-		"a handle with others":         {put(func(d *droverv1.Data) { d.Id = taken.GetId() }), connect.CodeAlreadyExists, "data-conflict", "data.id"},
-		"more than there is room for":  {sticky, connect.CodeResourceExhausted, "data-quota", "data.content.size_bytes"},
-		"a question about no handle":   {get(newID(t), "x"), connect.CodeInvalidArgument, "bad-value", "ids[1]"},
-		"a question about too many":    {get(make([]string, 1001)...), connect.CodeInvalidArgument, "out-of-range", "ids"},
-		"a filter of no key":           {list(&droverv1.ServerServiceListDataRequest{Filter: "size=3"}), connect.CodeInvalidArgument, "bad-value", "filter"},
-		"a filter of no mode":          {list(&droverv1.ServerServiceListDataRequest{Filter: "mode=eternal"}), connect.CodeInvalidArgument, "bad-value", "filter"},
-		"a token of nobody":            {list(&droverv1.ServerServiceListDataRequest{PageToken: "?"}), connect.CodeInvalidArgument, "bad-value", "page_token"},
+		"a handle in use":              {put(func(d *droverv1.Data) { d.Id = taken.GetId() }), connect.CodeAlreadyExists, "data-conflict", "data.id"},
+		"more than the quota":          {sticky, connect.CodeResourceExhausted, "data-quota", "data.content.size_bytes"},
+		"query for an invalid handle":  {get(newID(t), "x"), connect.CodeInvalidArgument, "bad-value", "ids[1]"},
+		"query for too many handles":   {get(make([]string, 1001)...), connect.CodeInvalidArgument, "out-of-range", "ids"},
+		"filter by an unknown key":     {list(&droverv1.ServerServiceListDataRequest{Filter: "size=3"}), connect.CodeInvalidArgument, "bad-value", "filter"},
+		"filter by an unknown mode":    {list(&droverv1.ServerServiceListDataRequest{Filter: "mode=eternal"}), connect.CodeInvalidArgument, "bad-value", "filter"},
+		"invalid page token":           {list(&droverv1.ServerServiceListDataRequest{PageToken: "?"}), connect.CodeInvalidArgument, "bad-value", "page_token"},
 		"a page too large":             {list(&droverv1.ServerServiceListDataRequest{PageSize: 1001}), connect.CodeInvalidArgument, "out-of-range", "page_size"},
 		"an offset behind the content": {func() error { _, err := s.fetch(within(t), taken.GetId(), 1000); return err }, connect.CodeInvalidArgument, "out-of-range", "Range"},
-		"a removal of no handle": {func() error {
+		"removal of an invalid handle": {func() error {
 			_, err := s.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: "x"})
 			return err
 		}, connect.CodeInvalidArgument, "bad-value", "id"},
@@ -204,14 +204,14 @@ func TestEvictedDataAreReported(t *testing.T) {
 	s.put(t, "ten bytes!", persistentMode)
 	res, err := s.client.GetData(within(t), &droverv1.GetDataRequest{Ids: []string{first.GetId()}})
 	if err != nil || len(res.GetData()) != 0 || len(res.GetGone()) != 1 || !strings.Contains(res.GetGone()[0].GetMessage(), "to make room, at site lyon") {
-		t.Errorf("asked for it: %v, %v", res, err)
+		t.Errorf("GetData: %v, %v", res, err)
 	}
 	_, err = s.client.Submit(within(t), &droverv1.SubmitRequest{
 		JobId: newID(t), Request: &droverv1.Request{Service: "copy", Arguments: arguments{"from": handle(first.GetId())}},
 	})
 	if code, d := detail(t, err); code != connect.CodeNotFound || d.GetReason() != "unknown-data" || d.GetField() != "request.arguments.from" ||
 		!strings.Contains(d.GetMessage(), "evicted at") || !strings.Contains(d.GetHint(), "CopyData") {
-		t.Errorf("used: %v %v", code, d)
+		t.Errorf("Submit with evicted data: %v %v", code, d)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestServerStartsDespiteADamagedHandle(t *testing.T) {
 	}
 	s = start(t, cfg)
 	if s.has(t, d.GetId()) || s.has(t, lost.GetId()) {
-		t.Error("they are there")
+		t.Error("the damaged data are served")
 	}
 }
 
@@ -252,17 +252,17 @@ func TestDataOverPlainHTTP(t *testing.T) {
 		t.Errorf("all: %d, %d bytes, %v", a.status, len(a.body), a.header)
 	}
 	if a := ask(t, "GET", url, nil, "Range", "bytes=7990-"); a.status != 206 || a.body != content[7990:] {
-		t.Errorf("the end: %+v", a)
+		t.Errorf("range at the end: %+v", a)
 	}
 	if a := ask(t, "GET", url, nil, "Range", "bytes=8000-"); a.status != 416 || a.header.Get("Content-Range") != "bytes */8000" {
-		t.Errorf("behind the end: %+v", a)
+		t.Errorf("range past the end: %+v", a)
 	}
 	if a := ask(t, "GET", url, nil, "If-None-Match", `"`+digest+`"`); a.status != 304 {
-		t.Errorf("what is known already: %+v", a)
+		t.Errorf("unchanged content: %+v", a)
 	}
 	other := uuid.Must(uuid.NewV7()).String()
 	if a := ask(t, "GET", s.URL()+"/v1/data/"+other, nil); a.status != 404 || a.reason(t) != "unknown-data id" {
-		t.Errorf("others: %+v", a)
+		t.Errorf("changed content: %+v", a)
 	}
 	for _, bad := range []string{"1", strings.ToUpper(id), "..%2f..%2fetc%2fpasswd"} {
 		if a := ask(t, "GET", s.URL()+"/v1/data/"+bad, nil); a.status != 400 || a.reason(t) != "bad-value id" {

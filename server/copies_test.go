@@ -12,7 +12,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// pair runs lyon, which is reached over a wire, and paris, which knows it.
+// pair runs two sites. Paris reaches lyon over the wire and knows it by gossip.
 func pair(t *testing.T, lines string) (w *wire, lyon, paris *testSite) {
 	t.Helper()
 	w = newWire(t)
@@ -33,7 +33,7 @@ func pariscfg(t *testing.T, lyon *testSite, lines string) Config {
 	return cfg
 }
 
-// meets waits until a server knows another one.
+// meets waits until the server knows the named site.
 func (s *testSite) meets(t *testing.T, name string) {
 	t.Helper()
 	ctx := within(t)
@@ -42,12 +42,12 @@ func (s *testSite) meets(t *testing.T, name string) {
 			return
 		}
 		if pause(ctx, 5*time.Millisecond); ctx.Err() != nil {
-			t.Fatalf("site %s is never known", name)
+			t.Fatalf("site %s did not become known", name)
 		}
 	}
 }
 
-// bring has data copied, and returns all that is told on the way.
+// bring copies data to s and returns all progress messages.
 func (s *testSite) bring(ctx context.Context, req *droverv1.CopyDataRequest) ([]*droverv1.CopyDataResponse, error) {
 	stream, err := s.client.CopyData(ctx, req)
 	if err != nil {
@@ -83,13 +83,13 @@ func TestDataAreCopiedFromAnotherSite(t *testing.T) {
 		t.Errorf("copy: %v", c)
 	}
 	if last.GetHaveBytes() != 2<<20 || last.GetSizeBytes() != 2<<20 || len(all) < 2 || all[0].GetSizeBytes() != 2<<20 {
-		t.Errorf("told: %v", all)
+		t.Errorf("progress: %v", all)
 	}
 	if got, err := paris.fetch(within(t), d.GetId(), 0); err != nil || got != content {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	if all, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: d.GetId(), From: "lyon"}); err != nil || len(all) != 1 || all[0].GetData() == nil {
-		t.Errorf("once more: %v, %v", all, err)
+		t.Errorf("second copy: %v, %v", all, err)
 	}
 	empty := lyon.put(t, "", persistentMode)
 	if _, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: empty.GetId(), From: "lyon"}); err != nil || !paris.has(t, empty.GetId()) {
@@ -106,12 +106,12 @@ func TestInterruptedCopyResumes(t *testing.T) {
 	if _, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: d.GetId()}); err != nil {
 		t.Fatal(err)
 	}
-	// What was on its way when it was cut, in the system's buffers, is lost.
+	// The cut loses what was in the system's buffers.
 	if came := w.came(); came > 46<<20 {
-		t.Errorf("%d bytes came for 32 MiB that were cut after 24", came)
+		t.Errorf("%d bytes transferred for 32 MiB cut after 24 MiB", came)
 	}
 	if !paris.has(t, d.GetId()) {
-		t.Error("it is not there")
+		t.Error("the copy is missing")
 	}
 }
 
@@ -135,7 +135,7 @@ func TestCopyResumesAfterARestart(t *testing.T) {
 		ended <- err
 	}()
 	<-w.stuck
-	// What the wire has passed may still lie in the system's buffers.
+	// What the wire has passed can still be in the system's buffers.
 	for have := int64(0); have < 4<<20; {
 		p, err := paris.client.StatContent(ctx, &droverv1.StatContentRequest{Sha256: d.GetContent().GetSha256(), SizeBytes: 8 << 20})
 		if err != nil {
@@ -148,7 +148,7 @@ func TestCopyResumesAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-ended; err == nil {
-		t.Fatal("the copy has ended well")
+		t.Fatal("the interrupted copy succeeded")
 	}
 	w.mu.Lock()
 	close(w.free)
@@ -157,13 +157,13 @@ func TestCopyResumesAfterARestart(t *testing.T) {
 	paris = start(t, second)
 	paris.meets(t, "lyon")
 	if paris.has(t, d.GetId()) {
-		t.Fatal("half of it counts as the data")
+		t.Fatal("a partial copy counts as the data")
 	}
 	if _, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: d.GetId()}); err != nil {
 		t.Fatal(err)
 	}
 	if came := w.came(); came > 6<<20 {
-		t.Errorf("%d bytes came after 4 MiB and more of 8 had been there", came)
+		t.Errorf("%d bytes transferred with over 4 MiB of 8 already present", came)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestEqualCopyRequestsShareOneTransfer(t *testing.T) {
 		left <- err
 	}()
 	<-w.stuck
-	heard := make(chan bool, 1)
+	joined := make(chan bool, 1)
 	ctx := within(t)
 	for i := range 3 {
 		go func() {
@@ -189,7 +189,7 @@ func TestEqualCopyRequestsShareOneTransfer(t *testing.T) {
 				for stream.Receive() {
 					if i == 0 && stream.Msg().GetHaveBytes() > 0 && stream.Msg().GetData() == nil {
 						select {
-						case heard <- true:
+						case joined <- true:
 						default:
 						}
 					}
@@ -200,23 +200,23 @@ func TestEqualCopyRequestsShareOneTransfer(t *testing.T) {
 		}()
 	}
 	select {
-	case <-heard: // somebody else's transfer
+	case <-joined: // the running transfer
 	case <-ctx.Done():
-		t.Fatal("nobody hears of a transfer that somebody else has asked for")
+		t.Fatal("the second caller receives no progress of the shared transfer")
 	}
 	leave()
 	if err := <-left; connect.CodeOf(err) != connect.CodeCanceled {
-		t.Errorf("who left: %v", err)
+		t.Errorf("cancelled caller: %v", err)
 	}
 	close(w.free)
 	for range 3 {
 		if err := <-stayed; err != nil {
-			t.Errorf("who stayed: %v", err)
+			t.Errorf("remaining caller: %v", err)
 		}
 	}
-	// What was under way when it was called off comes in vain: a window of HTTP/2.
+	// A cancelled request can waste one HTTP/2 window.
 	if came := w.came(); came > 22<<20 {
-		t.Errorf("%d bytes came for 16 MiB", came)
+		t.Errorf("%d bytes transferred for 16 MiB", came)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestInvalidCopiesAreRefused(t *testing.T) {
 		}
 	}
 	if came := w.came(); came > 1<<20 {
-		t.Errorf("%d bytes came for copies that were refused", came)
+		t.Errorf("%d bytes transferred for refused copies", came)
 	}
 }
 
@@ -256,7 +256,7 @@ func TestCopiesBeyondTheLimitWait(t *testing.T) {
 	for i := range 2 * mostCopies {
 		ids = append(ids, lyon.put(t, strings.Repeat("x", i+1), persistentMode).GetId())
 	}
-	paris.copies.join("none") // makes the places
+	paris.copies.join("none") // creates the slots
 	for range mostCopies {
 		paris.copies.slots <- struct{}{}
 	}
@@ -280,10 +280,10 @@ func TestCopiesBeyondTheLimitWait(t *testing.T) {
 		select {
 		case m := <-told:
 			if m.GetData() != nil || m.GetSizeBytes() != 0 {
-				t.Errorf("told of more than that it waits: %v", m)
+				t.Errorf("progress beyond waiting: %v", m)
 			}
 		case <-ctx.Done():
-			t.Fatal("who waits hears nothing")
+			t.Fatal("a waiting copy reports no progress")
 		}
 	}
 	for range mostCopies {
@@ -302,7 +302,7 @@ func TestJobUsesACopyOfDataFromAnotherSite(t *testing.T) {
 	request := &droverv1.Request{Service: "copy", Arguments: arguments{"from": handle(d.GetId())}}
 	_, err := paris.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: request})
 	if _, p := detail(t, err); p.GetReason() != "unknown-data" {
-		t.Fatalf("before it was brought: %v", p)
+		t.Fatalf("before the copy: %v", p)
 	}
 	if _, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: d.GetId()}); err != nil {
 		t.Fatal(err)
@@ -326,7 +326,7 @@ func TestMoveTakesDataAlongUnlessSticky(t *testing.T) {
 	back := &droverv1.MoveJobRequest{JobId: bound.GetId(), To: "paris", MinGain: seconds(-1000)}
 	_, err := lyon.client.MoveJob(within(t), back)
 	if _, p := detail(t, err); p.GetReason() != "not-movable" {
-		t.Errorf("a job with sticky data: %v", p)
+		t.Errorf("move of a job with sticky data: %v", p)
 	}
 	if _, err := lyon.client.MoveJob(within(t), &droverv1.MoveJobRequest{JobId: free.GetId(), To: "paris", MinGain: seconds(-1000)}); err != nil {
 		t.Fatal(err)
@@ -337,6 +337,6 @@ func TestMoveTakesDataAlongUnlessSticky(t *testing.T) {
 		t.Errorf("output: %q, %v", got, err)
 	}
 	if !paris.has(t, id) || lyon.has(t, id) {
-		t.Error("what it wrote is not kept where it ran")
+		t.Error("the output is not kept where the job ran")
 	}
 }

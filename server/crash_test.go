@@ -15,19 +15,19 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// history is what clients of a server have heard of one job.
+// history is what clients have learned about one job.
 type history struct {
 	id      string
 	request *droverv1.Request
 	code    int64
 
 	accepted  *droverv1.Job // the first answer
-	cancelled bool          // somebody wanted to cancel it
+	cancelled bool          // a client asked to cancel it
 	answer    droverv1.JobState
 }
 
-// A server is killed again and again while clients submit and cancel. What was
-// acknowledged is there each time, and nothing runs twice.
+// The server is killed repeatedly while clients submit and cancel. Every acknowledged
+// change survives, and no job runs twice.
 func TestServerKilledAtRandomRunsEveryJobOnce(t *testing.T) {
 	const rounds, perRound, clients = 4, 24, 6
 	g := newGround(t)
@@ -50,7 +50,7 @@ func TestServerKilledAtRandomRunsEveryJobOnce(t *testing.T) {
 		p.run()
 		p.check(all)
 		t.Logf("round %d: %d jobs were accepted before the kill", round, countOf(batch, func(h *history) bool { return h.accepted != nil }))
-		for _, h := range batch { // whose answer was lost
+		for _, h := range batch { // retry those with a lost answer
 			job := p.submit(h.id, h.request)
 			if h.accepted == nil {
 				h.accepted = job
@@ -68,12 +68,12 @@ func TestServerKilledAtRandomRunsEveryJobOnce(t *testing.T) {
 		switch {
 		case h.cancelled && j.GetState() == cancelled:
 			if lines[h.id] > 1 {
-				t.Errorf("job %s, cancelled, has run %d times", h.id, lines[h.id])
+				t.Errorf("cancelled job %s ran %d times", h.id, lines[h.id])
 			}
 		case h.answer == cancelled || j.GetState() != want || int64(j.GetOutcome().GetExitCode()) != h.code:
 			t.Errorf("job %s of code %d (cancel answered %v) ended as %v: %v", h.id, h.code, h.answer, j.GetState(), j.GetOutcome())
 		case lines[h.id] != 1:
-			t.Errorf("job %s has run %d times", h.id, lines[h.id])
+			t.Errorf("job %s ran %d times", h.id, lines[h.id])
 		default:
 			p.whole(h.id)
 		}
@@ -89,7 +89,7 @@ func countOf(list []*history, f func(*history) bool) (n int) {
 	return n
 }
 
-// storm submits and cancels jobs and kills the server when so many were accepted.
+// storm submits and cancels jobs and kills the server once a number of them is accepted.
 func (p *processSite) storm(jobs []*history, clients, enough int) {
 	next := make(chan *history)
 	var accepted sync.WaitGroup
@@ -134,7 +134,7 @@ func (p *processSite) storm(jobs []*history, clients, enough int) {
 	<-killed
 }
 
-// check compares what is known of jobs with what was heard of them.
+// check compares the server's jobs with what clients have learned.
 func (p *processSite) check(all []*history) {
 	p.t.Helper()
 	for _, h := range all {
@@ -148,11 +148,11 @@ func (p *processSite) check(all []*history) {
 			if !proto.Equal(got.GetRequest(), a.GetRequest()) || !proto.Equal(got.GetSubmittedAt(), a.GetSubmittedAt()) ||
 				!proto.Equal(got.GetShape(), a.GetShape()) || !proto.Equal(got.GetEstimatedCompletion(), a.GetEstimatedCompletion()) ||
 				got.GetRevision() < a.GetRevision() {
-				p.t.Errorf("accepted as\n%v\nand now\n%v", a, got)
+				p.t.Errorf("accepted as\n%v\nbut now\n%v", a, got)
 			}
 		}
 		if h.answer == cancelled && j.GetState() != cancelled {
-			p.t.Errorf("job %s was said to be cancelled and is %v", h.id, j.GetState())
+			p.t.Errorf("job %s was reported cancelled but is %v", h.id, j.GetState())
 		}
 	}
 }
@@ -182,10 +182,10 @@ func TestRunningAndWaitingJobsSurviveAKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// No time was lost for the plan, because the job ran on. What it began before the
-	// server knew is a moment.
+	// The plan lost no time, because the job kept running. The margin is the time between
+	// the job's start and its record.
 	if a, b := said.GetQuote().GetCompletion().AsDuration(), says.GetQuote().GetCompletion().AsDuration(); b > a+a/100 {
-		t.Errorf("a promise of %v has become one of %v", a, b)
+		t.Errorf("the promise of %v became %v", a, b)
 	}
 	_, _, pids := g.lines(t)
 	g.open()
@@ -203,15 +203,15 @@ func TestRunningAndWaitingJobsSurviveAKill(t *testing.T) {
 	}
 	count, order, now := g.lines(t)
 	if want := append([]string{runs.GetId()}, waits...); !slices.Equal(order, want) {
-		t.Errorf("started in the order %v, want %v", order, want)
+		t.Errorf("start order %v, want %v", order, want)
 	}
 	for id, n := range count {
 		if n != 1 {
-			t.Errorf("job %s has run %d times", id, n)
+			t.Errorf("job %s ran %d times", id, n)
 		}
 	}
 	if pids[runs.GetId()] != now[runs.GetId()] {
-		t.Errorf("process %d has become %d", pids[runs.GetId()], now[runs.GetId()])
+		t.Errorf("process was %d, is %d", pids[runs.GetId()], now[runs.GetId()])
 	}
 }
 
@@ -271,15 +271,15 @@ func TestJobPausedWithItsServerResumesAfterARestart(t *testing.T) {
 		return bytes.Count(text, []byte("took up the work of an earlier life"))
 	}
 	if tookUp() != 0 {
-		t.Error("a server without an earlier life took up its work")
+		t.Error("the first server logged a recovery")
 	}
 	p.stop()
 	p.run()
 	if j := p.job(id); j.GetState() != running {
-		t.Errorf("it is %v", j)
+		t.Errorf("job after the restart: %v", j)
 	}
 	if tookUp() != 1 {
-		t.Error("nothing was said of the work that was taken up")
+		t.Error("the next server logged no recovery")
 	}
 	if _, err := p.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: id}); err != nil {
 		t.Error(err)

@@ -12,10 +12,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// onDone is a dependency on a job that has to be DONE.
+// onDone is a dependency on a job that must end DONE.
 func onDone(id string) *droverv1.Dependency { return &droverv1.Dependency{JobId: id} }
 
-// onEnd is a dependency on a job that may end as it likes.
+// onEnd is a dependency on a job with any final state.
 func onEnd(id string) *droverv1.Dependency {
 	return &droverv1.Dependency{JobId: id, Condition: droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY}
 }
@@ -27,28 +27,28 @@ func TestJobRunsWhenItsDependenciesAreDone(t *testing.T) {
 	second := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(first.GetId())}})
 	third := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(second.GetId()), onEnd(first.GetId()), onDone(second.GetId())}})
 	if second.GetState() != held || strings.Join(second.GetAwaits(), " ") != first.GetId() {
-		t.Errorf("the second one: %v", second)
+		t.Errorf("second job: %v", second)
 	}
 	if third.GetState() != held || strings.Join(third.GetAwaits(), " ") != second.GetId()+" "+first.GetId() {
-		t.Errorf("the third one: %v", third)
+		t.Errorf("third job: %v", third)
 	}
 	if d := third.GetRequest().GetAfter(); len(d) != 3 || d[1].GetCondition() != droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY || d[0].GetJobId() != second.GetId() {
-		t.Errorf("its request: %v", d)
+		t.Errorf("request: %v", d)
 	}
-	// Others pass: what waits for somebody takes no room.
+	// A held job takes no processors: others run before it.
 	s.until(t, s.submit(t, &droverv1.Request{Service: "print"}).GetId(), done)
 	again, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: second.GetId(), Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(first.GetId())}}})
 	if err != nil || again.GetJob().GetState() != held {
-		t.Errorf("submitted again: %v, %v", again, err)
+		t.Errorf("repeated Submit: %v, %v", again, err)
 	}
 	say("x")
 	last := s.until(t, third.GetId(), done)
 	if len(last.GetAwaits()) != 0 {
-		t.Errorf("it still awaits %v", last.GetAwaits())
+		t.Errorf("the job still awaits %v", last.GetAwaits())
 	}
 	before := s.until(t, second.GetId(), done)
 	if last.GetStartedAt().AsTime().Before(before.GetEndedAt().AsTime()) {
-		t.Errorf("started at %v, but what it comes after ended at %v", last.GetStartedAt().AsTime(), before.GetEndedAt().AsTime())
+		t.Errorf("started at %v, before its dependency ended at %v", last.GetStartedAt().AsTime(), before.GetEndedAt().AsTime())
 	}
 }
 
@@ -87,7 +87,7 @@ func TestJobWithAFailedDependencyIsCancelledWithAReason(t *testing.T) {
 	own := newID(t)
 	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: own, Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(own)}}})
 	if _, d := detail(t, err); d.GetReason() != "unknown-job" {
-		t.Errorf("after itself: %v", d)
+		t.Errorf("dependency on itself: %v", d)
 	}
 }
 
@@ -108,8 +108,7 @@ func TestCancelOfAHeldJobCancelsItsDependents(t *testing.T) {
 	s.until(t, first.GetId(), done)
 }
 
-// The job that others wait for is at another site, whose server is killed meanwhile; so
-// is theirs.
+// The dependency is at another site. The servers of both sites are killed meanwhile.
 func TestRemoteDependencySurvivesKillsAndOutages(t *testing.T) {
 	g := newGrid(t, "")
 	first := newID(t)
@@ -123,9 +122,9 @@ func TestRemoteDependencySurvivesKillsAndOutages(t *testing.T) {
 		t.Fatalf("submitted: %v", j)
 	}
 	select {
-	case <-listens: // it does not only ask now and then
+	case <-listens: // it watches instead of polling
 	case <-within(t).Done():
-		t.Fatal("nobody listens to the site of the first job")
+		t.Fatal("no watch on the site of the first job")
 	}
 	fails := newID(t)
 	g.source.submit(fails, g.ground.request("once", 1, true, 7))
@@ -137,14 +136,14 @@ func TestRemoteDependencySurvivesKillsAndOutages(t *testing.T) {
 	g.target.run()
 	g.source.kill()
 	if j := g.target.job(id); j.GetState() != held || len(j.GetAwaits()) != 1 {
-		t.Errorf("while its site is silent: %v", j)
+		t.Errorf("while its site is down: %v", j)
 	}
-	// Somebody who may have the job does not answer.
+	// A site that could have the job does not answer.
 	r = g.ground.request("once", 1, false, 0)
 	r.After = []*droverv1.Dependency{onDone(newID(t))}
 	_, err := g.target.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: r})
 	if _, d := detail(t, err); d.GetReason() != "unreachable" || !d.GetRetryable() || d.GetField() != "request.after" {
-		t.Errorf("after a job of a silent site: %v", d)
+		t.Errorf("dependency on a job of a site that is down: %v", d)
 	}
 	g.source.run()
 	g.ground.open()
@@ -154,14 +153,14 @@ func TestRemoteDependencySurvivesKillsAndOutages(t *testing.T) {
 	}
 	lines, order, _ := g.ground.lines(t)
 	if lines[id] != 1 || lines[first] != 1 || lines[bad] != 0 || order[len(order)-1] != id {
-		t.Errorf("ran: %v, in the order %v", lines, order)
+		t.Errorf("runs: %v, order %v", lines, order)
 	}
 }
 
-// The job that another one waits for leaves the site.
+// The dependency moves to another site.
 func TestDependentsFollowAJobThatMoves(t *testing.T) {
 	g := newGrid(t, "policy: {name: fcfs}")
-	first := g.queue(payload) // behind another one, at the source
+	first := g.queue(payload) // it waits behind another job at the source
 	id := newID(t)
 	r := g.ground.request("once", 1, false, 0)
 	r.After = []*droverv1.Dependency{onDone(first)}
@@ -178,8 +177,7 @@ func TestDependentsFollowAJobThatMoves(t *testing.T) {
 	g.source.until(id, done)
 }
 
-// submitSoon hands a request over as soon as its site knows who has the jobs that it
-// comes after.
+// submitSoon submits a request as soon as its site knows where its dependencies are.
 func (g *grid) submitSoon(p *processSite, id string, r *droverv1.Request) *droverv1.Job {
 	g.t.Helper()
 	for ctx := within(g.t); ; {
@@ -199,16 +197,16 @@ func TestLaterReportOfADependencyWins(t *testing.T) {
 		return sighting{Sighting: rpc.Sighting{State: state, Epoch: epoch}}
 	}
 	for _, c := range []struct{ better, other sighting }{
-		{seen(site.Gone, 0), seen(site.Absent, 5)}, // an epoch that came to nothing
+		{seen(site.Gone, 0), seen(site.Absent, 5)}, // the move of the higher epoch was aborted
 		{seen(site.Incoming, 1), seen(site.Absent, 0)},
 		{seen(site.Moving, 1), seen(site.Incoming, 1)},
 		{seen(site.Waiting, 1), seen(site.Gone, 1)},
 		{seen(site.Done, 3), seen(site.Gone, 3)},
 		{seen(site.Done, 3), seen(site.Gone, 1)},
-		{seen(site.Waiting, 4), seen(site.Failed, 3)}, // an operator's word
+		{seen(site.Waiting, 4), seen(site.Failed, 3)}, // an operator settled the higher epoch
 	} {
 		if !c.better.better(&c.other) || c.other.better(&c.better) {
-			t.Errorf("%v of epoch %d should be better than %v of epoch %d", c.better.State, c.better.Epoch, c.other.State, c.other.Epoch)
+			t.Errorf("%v of epoch %d does not win over %v of epoch %d", c.better.State, c.better.Epoch, c.other.State, c.other.Epoch)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// BenchmarkDraft is what calls of a round cost its agent where 10,000 jobs wait, over
-// a socket, and how long a call of somebody else took meanwhile at most.
+// BenchmarkDraft measures a round's calls over a socket with 10,000 jobs waiting, and the
+// longest time that another client's call takes meanwhile.
 //
 //	go test -run - -bench Draft -benchtime 3x ./server
 func BenchmarkDraft(b *testing.B) {
@@ -70,8 +70,8 @@ func BenchmarkDraft(b *testing.B) {
 	}
 }
 
-// others asks for the status again and again. The returned function ends that, and
-// says how long it took at most.
+// others polls the status. The returned function stops the polling and returns the longest
+// time of a call.
 func (s *testSite) others(b *testing.B) func() time.Duration {
 	ctx, cancel := context.WithCancel(b.Context())
 	var (

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// open begins a draft and gives it back for a lease.
+// open creates a draft and releases it for a lease.
 func (ds *drafts) open(t *testing.T, round string, lease time.Duration) {
 	t.Helper()
 	d, err := ds.begin(round)
@@ -28,7 +28,7 @@ func (ds *drafts) open(t *testing.T, round string, lease time.Duration) {
 	ds.done(d, lease)
 }
 
-// there says whether a round has a draft, and begins its lease anew.
+// there reports whether the round has a draft, and renews its lease.
 func (ds *drafts) there(t *testing.T, round string, lease time.Duration) bool {
 	t.Helper()
 	d, err := ds.take(context.Background(), round)
@@ -40,7 +40,7 @@ func (ds *drafts) there(t *testing.T, round string, lease time.Duration) bool {
 	return true
 }
 
-// pass lets virtual time go by.
+// pass advances virtual time by d.
 func pass(d time.Duration) {
 	time.Sleep(d) //nolint:forbidigo // virtual time
 	synctest.Wait()
@@ -60,15 +60,15 @@ func TestDraftLivesForItsLeaseAfterTheLastCall(t *testing.T) {
 		for range 3 {
 			pass(59 * time.Second)
 			if !ds.there(t, "r", time.Minute) {
-				t.Fatal("gone before its time")
+				t.Fatal("the draft is gone before its lease ends")
 			}
 		}
-		if !ds.there(t, "r", time.Second) { // each call says its lease
-			t.Fatal("gone")
+		if !ds.there(t, "r", time.Second) { // each call sets its lease
+			t.Fatal("the draft is gone")
 		}
 		pass(time.Second)
 		if len(ds.all) != 0 || ds.there(t, "r", time.Minute) {
-			t.Error("kept for ever")
+			t.Error("the draft outlived its lease")
 		}
 	})
 }
@@ -82,11 +82,11 @@ func TestDraftInUseOutlivesItsLease(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(time.Hour)
-		// Whoever comes meanwhile waits, as long as he likes.
+		// Other calls wait until the draft is free or their context ends.
 		short, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := ds.take(short, "r"); err == nil {
-			t.Error("two at a time")
+			t.Error("two calls use the draft at the same time")
 		}
 		next := make(chan error)
 		go func() {
@@ -105,7 +105,7 @@ func TestDraftInUseOutlivesItsLease(t *testing.T) {
 		synctest.Wait()
 		pass(time.Second)
 		if ds.there(t, "r", time.Second) {
-			t.Error("its last lease does not end")
+			t.Error("the last lease does not expire")
 		}
 	})
 }
@@ -117,7 +117,7 @@ func TestNumberOfDraftsIsLimited(t *testing.T) {
 		ds.open(t, "b", time.Hour)
 		_, err := ds.begin("c")
 		told(t, err, problem.TooManyDrafts)
-		ds.open(t, "b", time.Hour) // anew, in its own place
+		ds.open(t, "b", time.Hour) // renews it, in the same slot
 		pass(time.Minute)
 		ds.open(t, "c", time.Hour)
 		if d, err := ds.take(t.Context(), "b"); err != nil {
@@ -133,7 +133,7 @@ func TestNumberOfDraftsIsLimited(t *testing.T) {
 		_, err = ds.begin("e")
 		told(t, err, problem.Stopping)
 		if len(ds.all) != 0 {
-			t.Error("kept for nobody")
+			t.Error("a finished draft still counts")
 		}
 	})
 }
@@ -150,9 +150,9 @@ func TestRenewedDraftOutlivesTheOldOne(t *testing.T) {
 		ds.done(old, 0)
 		pass(time.Minute)
 		if !ds.there(t, "r", time.Minute) {
-			t.Error("the new one is gone")
+			t.Error("the new draft is gone")
 		}
-		// Nor does one that could not be made leave anything behind.
+		// A draft that failed to open leaves nothing behind.
 		failed, err := ds.begin("r")
 		if err != nil {
 			t.Fatal(err)
@@ -166,12 +166,12 @@ func TestRenewedDraftOutlivesTheOldOne(t *testing.T) {
 		ds.done(failed, 0)
 		told(t, <-waiter, problem.UnknownRound)
 		if len(ds.all) != 0 {
-			t.Error("something is left")
+			t.Error("the failed draft left something behind")
 		}
 	})
 }
 
-// wide is a request for all of the machine, which gets 50 s for it.
+// wide requests the whole machine for 50 s.
 var wide = &droverv1.Request{Service: "block", Width: 4}
 
 func (s *testSite) draft(t testing.TB, req *droverv1.DraftRequest) *droverv1.DraftResponse {
@@ -190,9 +190,9 @@ func standing(ids ...string) (list []*droverv1.DraftQuestion) {
 	return list
 }
 
-// told50 returns quotes in units of the 50 s that a wide job gets, counted from the
-// end of the one that runs, or why there is none.
-func told50(quotes []*droverv1.Quote) string {
+// quotes50 returns quotes in units of the 50 s of a wide job, counted from the end of the
+// running job, or the reason of a refusal.
+func quotes50(quotes []*droverv1.Quote) string {
 	var list []string
 	for _, q := range quotes {
 		switch {
@@ -214,8 +214,8 @@ func TestRoundWorksOnACopyOfThePlan(t *testing.T) {
 			all := append([]string{busy}, queue...)
 			elsewhere := newID(t)
 			res := s.draft(t, &droverv1.DraftRequest{Round: "r", Begin: true, Questions: standing(all...)})
-			if got := told50(res.GetAnswers()); got != "not-waiting 1 2 3 4 5" {
-				t.Errorf("as it stands: %s", got)
+			if got := quotes50(res.GetAnswers()); got != "not-waiting 1 2 3 4 5" {
+				t.Errorf("unedited draft: %s", got)
 			}
 			q := res.GetAnswers()[2]
 			if q.GetWidth() != 4 || q.GetWalltime().AsDuration() != 50*time.Second || q.GetWait().AsDuration()+q.GetRun().AsDuration() != q.GetCompletion().AsDuration() || q.GetKind() == 0 {
@@ -233,31 +233,31 @@ func TestRoundWorksOnACopyOfThePlan(t *testing.T) {
 					{JobId: elsewhere, Put: true, Request: wide},
 				},
 			})
-			if got := told50(res.GetEdits()); got != "- - not-waiting unknown-job 4 9 job-conflict" {
+			if got := quotes50(res.GetEdits()); got != "- - not-waiting unknown-job 4 9 job-conflict" {
 				t.Errorf("edits: %s", got)
 			}
-			if got := told50(res.GetAnswers()); got != "not-waiting 4 1 not-waiting 2 3 5" {
-				t.Errorf("after them: %s", got)
+			if got := quotes50(res.GetAnswers()); got != "not-waiting 4 1 not-waiting 2 3 5" {
+				t.Errorf("after the edits: %s", got)
 			}
 			if res.GetAge() == nil {
-				t.Error("no age")
+				t.Error("the draft has no age")
 			}
-			// The plan does not know of it.
+			// The plan itself is unchanged.
 			other := s.draft(t, &droverv1.DraftRequest{Round: "r2", Begin: true, End: true, Questions: standing(all...)})
-			if got := told50(other.GetAnswers()); got != "not-waiting 1 2 3 4 5" {
+			if got := quotes50(other.GetAnswers()); got != "not-waiting 1 2 3 4 5" {
 				t.Errorf("the plan: %s", got)
 			}
 			s.draft(t, &droverv1.DraftRequest{Round: "r", End: true})
-			s.draft(t, &droverv1.DraftRequest{Round: "r", End: true}) // nothing to be done
+			s.draft(t, &droverv1.DraftRequest{Round: "r", End: true}) // ending it twice is harmless
 			_, err := s.client.Draft(within(t), &droverv1.DraftRequest{Round: "r", Questions: standing(busy)})
 			if code, d := detail(t, err); code != connect.CodeNotFound || d.GetReason() != "unknown-round" {
-				t.Errorf("after its end: %v", err)
+				t.Errorf("after the end: %v", err)
 			}
 		})
 	}
 }
 
-// What a draft says after an edit is what the site says when that is done.
+// A draft's quote after an edit equals the site's quote after the same change.
 func TestDraftPredictsTheEffectOfAnEdit(t *testing.T) {
 	s, _, queue := crew(t, configured(t, "policy: {name: cbf}"))
 	began := time.Now()
@@ -275,10 +275,10 @@ func TestDraftPredictsTheEffectOfAnEdit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foretold, now := res.GetAnswers()[0], real.GetQuote()
+	predicted, now := res.GetAnswers()[0], real.GetQuote()
 	passed := time.Since(began)
-	if late := foretold.GetCompletion().AsDuration() - now.GetCompletion().AsDuration(); late < 0 || late > passed || foretold.GetWidth() != now.GetWidth() {
-		t.Errorf("foretold %v, really %v, %v later", foretold, now, passed)
+	if late := predicted.GetCompletion().AsDuration() - now.GetCompletion().AsDuration(); late < 0 || late > passed || predicted.GetWidth() != now.GetWidth() {
+		t.Errorf("predicted %v, got %v, %v later", predicted, now, passed)
 	}
 }
 
@@ -338,8 +338,8 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 			t.Errorf("%s: %v %v", name, code, d)
 		}
 	}
-	// The draft is as it was. What is wrong with one request is the answer to it, and
-	// a queue that is full takes nobody, unless somebody leaves.
+	// The draft is unchanged. An invalid request gets its own refusal. A full queue takes no
+	// job until another one leaves.
 	ask := func(r *droverv1.Request) *droverv1.DraftQuestion {
 		return &droverv1.DraftQuestion{JobId: id, Request: r}
 	}
@@ -347,17 +347,17 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 		Round: "r", Edits: []*droverv1.DraftEdit{{JobId: id, Put: true, Request: wide}, {JobId: id, Put: true}},
 		Questions: append(standing(busy, queue[0], id), ask(wide), ask(&droverv1.Request{Service: "block", Cpu: 7})),
 	})
-	if got := told50(res.GetEdits()); got != "queue-full bad-value" {
+	if got := quotes50(res.GetEdits()); got != "queue-full bad-value" {
 		t.Errorf("edits of a full queue: %s", got)
 	}
-	if got := told50(res.GetAnswers()); got != "not-waiting 1 unknown-job queue-full out-of-range" {
+	if got := quotes50(res.GetAnswers()); got != "not-waiting 1 unknown-job queue-full out-of-range" {
 		t.Errorf("answers of a full queue: %s", got)
 	}
 	res = s.draft(t, &droverv1.DraftRequest{
 		Round: "r", Edits: []*droverv1.DraftEdit{{JobId: queue[0]}},
 		Questions: []*droverv1.DraftQuestion{ask(wide), ask(&droverv1.Request{Service: "x"}), ask(&droverv1.Request{Service: "block", Width: 9}), ask(&droverv1.Request{Service: "block", Walltime: seconds(0)})},
 	})
-	if got := told50(res.GetAnswers()); got != "5 unknown-service too-wide out-of-range" {
+	if got := quotes50(res.GetAnswers()); got != "5 unknown-service too-wide out-of-range" {
 		t.Errorf("answers: %s", got)
 	}
 	if f := res.GetAnswers()[2].GetRefusal(); f.GetField() != "request.width" || !strings.Contains(f.GetAccepted(), "4") {
@@ -375,7 +375,7 @@ func TestDraftOfADrainingSiteOnlyReleasesJobs(t *testing.T) {
 		Round: "r", Begin: true, Edits: []*droverv1.DraftEdit{{JobId: id, Put: true, Request: wide}, {JobId: queue[0]}},
 		Questions: append(standing(queue[1]), &droverv1.DraftQuestion{JobId: id, Request: wide}),
 	})
-	if got := told50(append(res.GetEdits(), res.GetAnswers()...)); got != "draining - 1 draining" {
+	if got := quotes50(append(res.GetEdits(), res.GetAnswers()...)); got != "draining - 1 draining" {
 		t.Error(got)
 	}
 }
@@ -397,7 +397,7 @@ func TestMovableJobsAreListed(t *testing.T) {
 	}
 }
 
-// Several rounds at a time, and two calls at a time of each, while jobs come and go.
+// Several rounds run concurrently, each with two calls at a time, while jobs come and go.
 func TestDraftsWorkWhileTheSiteIsBusy(t *testing.T) {
 	s, _, queue := crew(t, configured(t, "policy: {name: easy}"))
 	var work sync.WaitGroup
@@ -411,7 +411,7 @@ func TestDraftsWorkWhileTheSiteIsBusy(t *testing.T) {
 						Round: round, Begin: i == 5, Edits: []*droverv1.DraftEdit{{JobId: queue[i%5]}, {JobId: id, Put: true, Request: wide}},
 						Questions: append(standing(queue...), &droverv1.DraftQuestion{JobId: id, Request: wide}),
 					})
-					if err != nil || told50(res.GetEdits()[1:]) == "-" || len(res.GetAnswers()) != 6 {
+					if err != nil || quotes50(res.GetEdits()[1:]) == "-" || len(res.GetAnswers()) != 6 {
 						t.Errorf("%v, %v", res, err)
 					}
 				}

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// slowNode takes a launch and does not answer until it is told to refuse it.
+// slowNode accepts a launch and answers, with a refusal, only when the test says so.
 type slowNode struct {
 	asked, refuse chan struct{}
 	pool.Node
@@ -32,7 +32,7 @@ func (n slowNode) Launch(context.Context, pool.TaskSpec) (exec.Launched, error) 
 
 func (n slowNode) Bar(context.Context, pool.ID) (bool, error) { return true, nil }
 
-// Whoever asks would make a claim, and another process of it.
+// A query would claim the attempt and spawn a second process.
 func TestEventsLeaveLaunchingAttemptsAlone(t *testing.T) {
 	n := slowNode{asked: make(chan struct{}), refuse: make(chan struct{})}
 	nodes, err := pool.New(pool.Config{Names: []string{"a"}, Nodes: []pool.Node{n}})

@@ -18,7 +18,7 @@ import (
 )
 
 // farmYAML is a site of two machines, the first twice as fast, with one copy of each of
-// two licenses. Its services end when there is a file, and leave their process there.
+// two licenses. A service writes its process ID beside a file and ends when the file exists.
 const farmYAML = `nodes: [{name: new, processors: 1, score: 200}, {name: old, processors: 1, score: 100}]
 licenses: [{name: cad, copies: 1}, {name: mesh, copies: 1}]
 policy: {name: convergent, settings: {algorithm: ALGORITHM}}
@@ -51,7 +51,7 @@ services:
       model: {fixed: {width: 1, time: 600s}}
 `
 
-// farm runs that site.
+// farm starts that site.
 func farm(t *testing.T, algorithm string) *testSite {
 	t.Helper()
 	cfg, err := ParseConfig([]byte(fmt.Sprintf("version: 1\nname: farm\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\ndata_dir: %s\non_stop: end\n%s",
@@ -62,7 +62,7 @@ func farm(t *testing.T, algorithm string) *testSite {
 	return start(t, cfg)
 }
 
-// farmJob is a job that ends when it is told.
+// farmJob is a job that ends when the test creates its file.
 type farmJob struct {
 	s    *testSite
 	id   string
@@ -96,7 +96,7 @@ func (s *testSite) queue(t *testing.T, service string, within time.Duration, lic
 	return j
 }
 
-// process waits for a program, and returns its process.
+// process waits for the job's program and returns its process ID.
 func (j *farmJob) process(t *testing.T) int {
 	t.Helper()
 	var pid int
@@ -108,7 +108,7 @@ func (j *farmJob) process(t *testing.T) int {
 	return pid
 }
 
-// stopped says whether the job's program is stopped.
+// stopped reports whether the job's program is stopped.
 func (j *farmJob) stopped(t *testing.T) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", j.process(t)))
 	if err != nil {
@@ -133,7 +133,7 @@ func (j *farmJob) end(t *testing.T) *droverv1.Job {
 	return j.s.until(t, j.id, done)
 }
 
-// eventually waits until something is true.
+// eventually waits until ok returns true.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)
@@ -147,9 +147,9 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Fatalf("not within 30 s: %s", what)
 }
 
-// The one copy of cad is with a job that is in no hurry. It stops for one that is, which
-// fits in time though the other one's estimate is ten minutes, and goes on after it; a job
-// with the other license is left alone.
+// A job without a deadline holds the only copy of cad. It is paused for an urgent job,
+// which meets its deadline although the first job's estimate is ten minutes. The first job
+// resumes afterwards. A job with the other license is not affected.
 func TestJobWithACloseDeadlineTakesALicense(t *testing.T) {
 	for _, algorithm := range []string{"EDF", "EDF, anew: true"} {
 		t.Run(algorithm, func(t *testing.T) {
@@ -157,12 +157,12 @@ func TestJobWithACloseDeadlineTakesALicense(t *testing.T) {
 			slow := s.begin(t, "draw", 0)
 			other := s.begin(t, "quick", 0, "mesh")
 			urgent := s.begin(t, "quick", 40*time.Second, "cad")
-			eventually(t, "one is stopped", func() bool { return slow.stopped(t) }) // a signal takes a moment
+			eventually(t, "the job is stopped", func() bool { return slow.stopped(t) }) // a signal takes a moment to arrive
 			if other.stopped(t) || urgent.stopped(t) {
-				t.Errorf("stopped: the other license's %v, the urgent one %v", other.stopped(t), urgent.stopped(t))
+				t.Errorf("stopped: job with the other license %v, urgent job %v", other.stopped(t), urgent.stopped(t))
 			}
 			if j := urgent.end(t); !slices.Equal(j.GetNodes(), []string{"new"}) || j.GetEndedAt().AsTime().After(j.GetRequest().GetDeadline().AsTime()) {
-				t.Errorf("the urgent one ran on %v until %v", j.GetNodes(), j.GetEndedAt().AsTime())
+				t.Errorf("the urgent job ran on %v until %v", j.GetNodes(), j.GetEndedAt().AsTime())
 			}
 			eventually(t, "it goes on", func() bool { return !slow.stopped(t) })
 			slow.end(t)
@@ -171,8 +171,7 @@ func TestJobWithACloseDeadlineTakesALicense(t *testing.T) {
 	}
 }
 
-// What can be checkpointed does not hold its machine's memory, and goes on wherever there
-// is a machine.
+// A checkpointed job frees the memory of its machine and resumes on any machine.
 func TestCheckpointedJobIsPreemptedOnAFarm(t *testing.T) {
 	s := farm(t, "EDF")
 	saved := s.begin(t, "saves", 0)
@@ -189,9 +188,9 @@ func TestCheckpointedJobIsPreemptedOnAFarm(t *testing.T) {
 	}
 }
 
-// The machine takes the process with it, as a host that is switched off. The request says
-// that it may be started once more, which is where a machine is; when the first is back,
-// it gets the next job.
+// The machine takes the process with it, like a host that loses power. The request allows
+// one retry, which runs on the other machine. The first machine gets the next job when it
+// is back.
 func TestDrainedMachineLeavesWithItsJob(t *testing.T) {
 	s := farm(t, "CS_ip")
 	nodes, is := s.system.(*exec.System)
@@ -203,7 +202,7 @@ func TestDrainedMachineLeavesWithItsJob(t *testing.T) {
 	if err := nodes.SetNode(within(t), 0, false); err != nil {
 		t.Fatal(err)
 	}
-	waits := s.queue(t, "quick", 0, "mesh") // whose copy is not back before it is known what became of the job
+	waits := s.queue(t, "quick", 0, "mesh") // its license stays taken until the first job's end is known
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -233,8 +232,8 @@ func TestFarmRefusesAgreements(t *testing.T) {
 	}
 }
 
-// A server is killed while a job is stopped for another: the next one finds both running on
-// one machine, and the one that is in no hurry makes place again.
+// The server is killed while one job is paused for another. The next server finds both
+// running on one machine, and pauses the job without a deadline again.
 func TestPreemptedFarmJobSurvivesAServerKill(t *testing.T) {
 	p := newProcessSite(t, "farm", strings.Replace(farmYAML, "ALGORITHM", "EDF", 1))
 	p.run()
@@ -252,7 +251,7 @@ func TestPreemptedFarmJobSurvivesAServerKill(t *testing.T) {
 	hurried.Deadline = timestamppb.New(time.Now().Add(320 * time.Second))
 	urgent.id = p.submit(newID(t), hurried).GetId()
 	p.until(urgent.id, running)
-	eventually(t, "one is stopped", func() bool { return slow.stopped(t) })
+	eventually(t, "the job is stopped", func() bool { return slow.stopped(t) })
 	p.kill()
 	p.run()
 	p.until(urgent.id, running)

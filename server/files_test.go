@@ -20,7 +20,7 @@ import (
 
 func TestJobReadsAndWritesContent(t *testing.T) {
 	s := start(t, configured(t, ""))
-	data := bytes.Repeat([]byte("drover\x00\n"), 40_000) // several pieces each way
+	data := bytes.Repeat([]byte("drover\x00\n"), 40_000) // several messages each way
 	for range 2 {                                        // the same content again changes nothing
 		f, err := s.upload(within(t), data)
 		if err != nil || f.GetSha256() != sum(data) || f.GetSizeBytes() != int64(len(data)) {
@@ -28,7 +28,7 @@ func TestJobReadsAndWritesContent(t *testing.T) {
 		}
 	}
 	if n := countFiles(t, filepath.Join(s.data.Root, "content")); n != 1 {
-		t.Errorf("%d files of one content", n)
+		t.Errorf("%d files hold one content, want 1", n)
 	}
 	from := &droverv1.File{Sha256: sum(data), SizeBytes: int64(len(data)), Name: "my data.bin"}
 	j := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(from)}})
@@ -79,7 +79,7 @@ func TestInvalidUploadsAreRefused(t *testing.T) {
 		}
 	}
 	if n := countFiles(t, filepath.Join(s.data.Root, "content")); n != 0 {
-		t.Errorf("%d files are left of refused uploads", n)
+		t.Errorf("refused uploads left %d files", n)
 	}
 }
 
@@ -93,9 +93,9 @@ func TestMissingOutputsAreNotFound(t *testing.T) {
 	s.until(t, copied.GetId(), droverv1.JobState_JOB_STATE_DONE)
 	trapped := s.submit(t, &droverv1.Request{Service: "traps"})
 	if o := s.until(t, trapped.GetId(), droverv1.JobState_JOB_STATE_DONE).GetOutputs(); len(o) != 0 {
-		t.Errorf("a link and a pipe are outputs: %v", o)
+		t.Errorf("a link and a pipe count as outputs: %v", o)
 	}
-	// Four processors are busy, so that the next job waits.
+	// Four processors are busy: the next job waits.
 	s.submit(t, &droverv1.Request{Service: "block", Width: 4})
 	waiting := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
 	for name, tc := range map[string]struct {
@@ -139,8 +139,8 @@ func countFiles(t *testing.T, dir string) int {
 	return n
 }
 
-// A program may do what it likes in its own directory. Nobody who asks for its
-// logs waits for a pipe that nobody writes to, or reads another file.
+// A program can replace its log files. A reader of the logs neither blocks on a pipe nor
+// reads another file.
 func TestLogsReplacedByOtherFilesAreRefused(t *testing.T) {
 	s := start(t, configured(t, ""))
 	j := s.submit(t, &droverv1.Request{Service: "print"})

@@ -35,8 +35,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
-// mode makes the test binary one of the services: "drover" in a command is the
-// program that the server is part of.
+// mode selects what the test binary runs as. "drover" in a command is the server's own
+// program, here the test binary.
 const mode = "SERVER_TEST_MODE"
 
 func TestMain(m *testing.M) {
@@ -54,15 +54,14 @@ func TestMain(m *testing.M) {
 		}
 	}
 	if as := os.Getenv(mode); as != "" {
-		// Straight out: what the race detector and the coverage tool do at the
-		// end of a program would show in the outputs.
+		// Exit at once: the race detector and the coverage tool would write to the
+		// outputs.
 		syscall.Exit(service(as, os.Args[1:]))
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// beNode makes the test binary the daemon of a node, of two processors if nothing else is
-// said.
+// beNode runs the test binary as a node's daemon. Its default is two processors.
 func beNode(args []string) error {
 	return nodetest.Serve(args, func(ctx context.Context, o nodetest.Options) (*daemon.Daemon, error) {
 		return daemon.New(ctx, daemon.Config{
@@ -72,7 +71,7 @@ func beNode(args []string) error {
 	})
 }
 
-// catalogueYAML is what the sites of these tests offer.
+// catalogueYAML defines the services of these tests' sites.
 const catalogueYAML = `
     - name: copy
       doc: Copies a file.
@@ -115,7 +114,7 @@ const catalogueYAML = `
       model: {fixed: {width: 1, time: 30s}}
 `
 
-// service is what the services do; it returns the exit code.
+// service runs a service and returns its exit code.
 func service(as string, args []string) int {
 	var err error
 	switch as {
@@ -178,10 +177,10 @@ type testSite struct {
 	*Server
 	client droverv1connect.ServerServiceClient
 	base   string       // URL
-	stop   func() error // ends Run, and returns what it returned
+	stop   func() error // stops Run and returns its error
 }
 
-// configured is a site of two nodes with two processors each.
+// configured returns a configuration of two nodes with two processors each.
 func configured(t testing.TB, lines string) Config {
 	t.Helper()
 	cfg, err := ParseConfig([]byte(fmt.Sprintf(`version: 1
@@ -200,7 +199,7 @@ services:
 	return cfg
 }
 
-// start runs a server and stops it with the test.
+// start runs a server until the test ends.
 func start(t testing.TB, cfg Config) *testSite {
 	t.Helper()
 	s, err := New(cfg)
@@ -217,7 +216,7 @@ func start(t testing.TB, cfg Config) *testSite {
 	out := &testSite{Server: s, base: s.URL(), client: droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, s.URL())}
 	out.stop = func() error {
 		stopped = true
-		transport.CloseIdleConnections() // the server gives them a second when it stops
+		transport.CloseIdleConnections() // a stopping server waits a second for them
 		cancel()
 		return <-ended
 	}
@@ -232,7 +231,7 @@ func start(t testing.TB, cfg Config) *testSite {
 	return out
 }
 
-// within bounds a test that waits for something.
+// within returns a context that bounds the waits of a test.
 func within(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -263,7 +262,7 @@ type arguments = map[string]*droverv1.Value
 
 func seconds(n int64) *durationpb.Duration { return &durationpb.Duration{Seconds: n} }
 
-// submit hands a request over and fails the test if it is refused.
+// submit submits a request and fails the test if it is refused.
 func (s *testSite) submit(t testing.TB, r *droverv1.Request) *droverv1.Job {
 	t.Helper()
 	res, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: r})
@@ -273,7 +272,7 @@ func (s *testSite) submit(t testing.TB, r *droverv1.Request) *droverv1.Job {
 	return res.GetJob()
 }
 
-// until watches a job until it is in the state, and returns it.
+// until watches a job until it reaches the state, and returns it.
 func (s *testSite) until(t testing.TB, id string, state droverv1.JobState) *droverv1.Job {
 	t.Helper()
 	stream, err := s.client.WatchJob(within(t), &droverv1.WatchJobRequest{JobId: id})
@@ -287,11 +286,11 @@ func (s *testSite) until(t testing.TB, id string, state droverv1.JobState) *drov
 			return last
 		}
 	}
-	t.Fatalf("job was never %v, at last %v: %v", state, last, stream.Err())
+	t.Fatalf("job did not reach %v, last %v: %v", state, last, stream.Err())
 	return nil
 }
 
-// upload sends content. The error is that of a call with the problem in the answer.
+// upload sends content. A problem in the answer becomes the error of a call.
 func (s *testSite) upload(ctx context.Context, data []byte) (*droverv1.File, error) {
 	f := &droverv1.File{}
 	text, err := s.plain(ctx, http.MethodPut, "/v1/content/"+sum(data), bytes.NewReader(data), "")
@@ -301,7 +300,7 @@ func (s *testSite) upload(ctx context.Context, data []byte) (*droverv1.File, err
 	return f, err
 }
 
-// download fetches an output from an offset on.
+// download fetches an output from an offset.
 func (s *testSite) download(ctx context.Context, id, argument string, offset int64) ([]byte, error) {
 	return s.plain(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/outputs/"+url.PathEscape(argument), nil, rangeFrom(offset))
 }
@@ -313,7 +312,7 @@ func rangeFrom(offset int64) string {
 	return fmt.Sprintf("bytes=%d-", offset)
 }
 
-// plain makes a request of plain HTTP. A problem becomes the error of a call.
+// plain sends a plain HTTP request. A problem in the answer becomes the error of a call.
 func (s *testSite) plain(ctx context.Context, method, path string, body io.Reader, want string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.base+path, body)
 	if err != nil {
@@ -340,7 +339,7 @@ func (s *testSite) plain(ctx context.Context, method, path string, body io.Reade
 	return nil, rpc.WithDetail(p, p)
 }
 
-// log reads a stream of a job to its end.
+// log reads a log stream of a job to its end.
 func (s *testSite) log(t testing.TB, req *droverv1.ReadLogsRequest) string {
 	t.Helper()
 	stream, err := s.client.ReadLogs(within(t), req)
@@ -377,8 +376,7 @@ func sum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// pipe makes a named pipe. The returned function writes to it and closes it; it
-// waits for the reader.
+// pipe creates a named pipe. The returned function waits for a reader, writes and closes.
 func pipe(t testing.TB) (name string, say func(string)) {
 	name = filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
@@ -394,8 +392,8 @@ func pipe(t testing.TB) (name string, say func(string)) {
 				t.Error(err)
 			}
 		case <-time.After(20 * time.Second):
-			t.Error("nobody reads the pipe")
-			// Let the writer go, for the tests that follow.
+			t.Error("the pipe has no reader")
+			// Release the writer for the tests that follow.
 			r, err := os.OpenFile(name, os.O_RDWR, 0)
 			if err == nil {
 				t.Log(<-said)

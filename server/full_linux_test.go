@@ -22,11 +22,11 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// diskSize is that of the small disk, bytes: room for a store of two steps.
+// diskSize is the size of the small disk in bytes: enough for the store to grow twice.
 const diskSize = 40 << 20
 
-// hold makes the test binary the owner of a small disk that only those see who
-// enter its mount namespace. It ends with its standard input.
+// hold makes the test binary the owner of a small disk in a mount namespace of its own.
+// It ends with its standard input.
 func hold(dir string) {
 	err := unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
 	if err == nil {
@@ -37,7 +37,7 @@ func hold(dir string) {
 	syscall.Exit(0)
 }
 
-// enter executes the rest of the command in another process's mount namespace.
+// enter runs the rest of the command in another process's mount namespace.
 func enter(namespace string, args []string) {
 	runtime.LockOSThread()
 	fd, err := unix.Open(namespace, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -54,17 +54,17 @@ func enter(namespace string, args []string) {
 	syscall.Exit(1)
 }
 
-// smallDisk is a small disk and the site on it.
+// smallDisk is a site on a small disk.
 type smallDisk struct {
 	*processSite
-	root string // where this process sees the data directory
+	root string // data directory as this process sees it
 }
 
-// onSmallDisk returns a site whose data directory is a small disk.
+// onSmallDisk returns a site with its data directory on a small disk.
 func onSmallDisk(t *testing.T, lines string) *smallDisk {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("a disk of one's own needs root")
+		t.Skip("mounting a disk needs root")
 	}
 	p := newProcessSite(t, "lyon", lines)
 	if err := os.Mkdir(p.dir, 0o700); err != nil {
@@ -81,7 +81,7 @@ func onSmallDisk(t *testing.T, lines string) *smallDisk {
 		t.Fatal(err)
 	}
 	if err := holder.Start(); err != nil {
-		t.Skipf("a disk of one's own needs a mount namespace: %v", err)
+		t.Skipf("mounting a disk needs a mount namespace: %v", err)
 	}
 	t.Cleanup(func() {
 		p.kill()
@@ -91,13 +91,13 @@ func onSmallDisk(t *testing.T, lines string) *smallDisk {
 	said := make([]byte, 256)
 	n, _ := out.Read(said)
 	if got := strings.TrimSpace(string(said[:n])); got != "disk: <nil>" {
-		t.Skipf("a disk of one's own needs to be mounted: %s", got)
+		t.Skipf("mounting a disk failed: %s", got)
 	}
 	p.command = []string{"enter", fmt.Sprintf("/proc/%d/ns/mnt", holder.Process.Pid), "serve", p.config}
 	return &smallDisk{processSite: p, root: fmt.Sprintf("/proc/%d/root%s", holder.Process.Pid, p.dir)}
 }
 
-// fill leaves no room on the disk.
+// fill fills the disk.
 func (d *smallDisk) fill() {
 	d.t.Helper()
 	f, err := os.Create(filepath.Join(d.root, "ballast"))
@@ -115,7 +115,7 @@ func (d *smallDisk) fill() {
 	}
 }
 
-// free makes room again.
+// free empties the disk again.
 func (d *smallDisk) free() {
 	d.t.Helper()
 	if err := os.Remove(filepath.Join(d.root, "ballast")); err != nil {
@@ -123,8 +123,8 @@ func (d *smallDisk) free() {
 	}
 }
 
-// refused submits until that is refused because the disk is full, adds what was
-// accepted, and returns what was refused.
+// refused submits jobs until the full disk refuses one. It adds the accepted jobs to
+// accepted and returns the refused one.
 func (d *smallDisk) refused(g *ground, accepted *[]*history) *history {
 	d.t.Helper()
 	for range 10_000 {
@@ -140,7 +140,7 @@ func (d *smallDisk) refused(g *ground, accepted *[]*history) *history {
 		}
 		return h
 	}
-	d.t.Fatal("the disk is never full")
+	d.t.Fatal("no job was refused on the full disk")
 	return nil
 }
 
@@ -169,19 +169,19 @@ func TestServerSurvivesAFullDiskWithoutARestart(t *testing.T) {
 	d.fill()
 	d.refused(g, &accepted)
 	if !d.degraded() {
-		t.Error("the status does not say that it is degraded")
+		t.Error("the status is not degraded")
 	}
 	pid := d.cmd.Process.Pid
 	_, _, pids := g.lines(t)
-	g.open() // it ends while nothing can be written
+	g.open() // the job ends while the disk is full
 	await(t, pids[runs.id])
 	for _, h := range accepted {
 		if j := d.job(h.id); j.GetState() != running && j.GetState() != waiting {
-			t.Errorf("while the disk is full job %s is %v", h.id, j)
+			t.Errorf("job %s on the full disk: %v", h.id, j)
 		}
 	}
 	if _, err := d.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: accepted[3].id}); err == nil {
-		t.Error("a cancel is answered that cannot be written")
+		t.Error("a cancel that is not durable was acknowledged")
 	}
 	d.refused(g, &accepted)
 	d.free()
@@ -191,10 +191,10 @@ func TestServerSurvivesAFullDiskWithoutARestart(t *testing.T) {
 		}
 	}
 	if lines, _, _ := g.lines(t); len(lines) != len(accepted) {
-		t.Errorf("%d jobs have run of %d", len(lines), len(accepted))
+		t.Errorf("%d jobs of %d ran", len(lines), len(accepted))
 	}
 	if d.degraded() || d.cmd.Process.Pid != pid {
-		t.Error("it is not as before")
+		t.Error("the status is still degraded")
 	}
 	d.check(accepted)
 }
@@ -214,11 +214,11 @@ func TestJobRefusedOnAFullDiskRunsWhenResubmitted(t *testing.T) {
 		if _, p := detail(t, err); p.GetReason() != "disk-full" {
 			t.Fatal(err)
 		}
-		pause(within(t), 50*time.Millisecond) // the server looks once a second
+		pause(within(t), 50*time.Millisecond) // the server checks once a second
 	}
 	g.open()
 	if j := untilJob(t, d.client, refused.id, final); j.GetState() != failed || j.GetOutcome().GetExitCode() != 1 {
-		t.Errorf("it ended as %v", j)
+		t.Errorf("job: %v", j)
 	}
 }
 
@@ -236,7 +236,7 @@ func TestServerRestartsOnAFullDisk(t *testing.T) {
 	for round := range 3 {
 		d.refused(g, &accepted)
 		d.kill()
-		if round == 1 { // something to be written down as soon as the server is back
+		if round == 1 { // something to record after the restart
 			_, _, pids := g.lines(t)
 			g.open()
 			await(t, pids[runs.id])
@@ -257,14 +257,14 @@ func TestServerRestartsOnAFullDisk(t *testing.T) {
 	lines, _, _ := g.lines(t)
 	for id, n := range lines {
 		if n != 1 {
-			t.Errorf("job %s has run %d times", id, n)
+			t.Errorf("job %s ran %d times", id, n)
 		}
 	}
 	d.check(accepted)
 }
 
-// Where the store still finds room in itself and nothing else does, jobs that
-// cannot be launched wait for room, and lose no walltime by that.
+// The store has free pages but the disk is full. Jobs that cannot be launched wait for
+// space and lose no walltime.
 func TestJobsWaitForDiskSpaceBeforeLaunch(t *testing.T) {
 	g := newGround(t)
 	d := onSmallDisk(t, "policy: {name: fcfs}")
@@ -291,18 +291,18 @@ func TestJobsWaitForDiskSpaceBeforeLaunch(t *testing.T) {
 	_, _, pids := g.lines(t)
 	g.open()
 	await(t, pids[runs])
-	for range 30 { // the walltime and more; the clock has to go on for that
+	for range 30 { // longer than the walltime; this needs real time
 		pause(within(t), 100*time.Millisecond)
 		for _, id := range queue {
 			if j := d.job(id); final(j) {
-				t.Fatalf("without room for its files it ended as %v", j)
+				t.Fatalf("the job ended without space for its files: %v", j)
 			}
 		}
 	}
 	d.free()
 	for _, id := range append(queue, runs) {
 		if j := untilJob(t, d.client, id, final); j.GetState() != failed || j.GetOutcome().GetExitCode() != 1 {
-			t.Errorf("it ended as %v", j)
+			t.Errorf("job: %v", j)
 		}
 	}
 	if lines, _, _ := g.lines(t); len(lines) != 4 {
@@ -310,7 +310,7 @@ func TestJobsWaitForDiskSpaceBeforeLaunch(t *testing.T) {
 	}
 }
 
-// A job whose copies find no room waits for it, and does not use up its attempts.
+// A job that lacks space for its copies waits and keeps its number of attempts.
 func TestJobWaitsForDiskSpaceForItsInOutFiles(t *testing.T) {
 	g := newGround(t)
 	d := onSmallDisk(t, "services:\n  inline:"+ledgerYAML+`
@@ -330,7 +330,7 @@ func TestJobWaitsForDiskSpaceForItsInOutFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := d.submit(newID(t), &droverv1.Request{Service: "signs", Arguments: arguments{"c": file(f)}}).GetId()
-	// Room for everything but the copy.
+	// Space for everything but the copy.
 	d.fill()
 	if err := os.Truncate(filepath.Join(d.root, "ballast"), d.ballast()-int64(len(content))/2); err != nil {
 		t.Fatal(err)
@@ -347,7 +347,7 @@ func TestJobWaitsForDiskSpaceForItsInOutFiles(t *testing.T) {
 	}
 }
 
-// ballast is how much of the disk is filled.
+// ballast returns the filled bytes of the disk.
 func (d *smallDisk) ballast() int64 {
 	d.t.Helper()
 	info, err := os.Stat(filepath.Join(d.root, "ballast"))
@@ -357,7 +357,7 @@ func (d *smallDisk) ballast() int64 {
 	return info.Size()
 }
 
-// logSays waits until the server has noted something.
+// logSays waits until the server's log contains what.
 func (d *smallDisk) logSays(what string) {
 	d.t.Helper()
 	ctx := within(d.t)
@@ -367,10 +367,10 @@ func (d *smallDisk) logSays(what string) {
 		}
 		pause(ctx, 20e6)
 	}
-	d.t.Fatalf("the server does not say %q", what)
+	d.t.Fatalf("the server's log lacks %q", what)
 }
 
-// The disk runs full in the middle of a file, and not in the middle of a record.
+// The disk becomes full while a file is written, not while a record is.
 func TestUploadToAFullDiskIsRefusedWithoutATrace(t *testing.T) {
 	d := onSmallDisk(t, "")
 	d.run()

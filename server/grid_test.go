@@ -20,8 +20,8 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// grid is two sites whose servers are processes and speak with each other through
-// taps, which see every message and can end a process between two of them.
+// grid is two sites with servers in processes. They talk through taps, which see every
+// message and can kill a process between two messages.
 //
 //	        ┌─ tap ──▶ source
 //	test ───┤            │ ▲
@@ -37,7 +37,7 @@ type grid struct {
 	hooks []hook // guarded by mu
 }
 
-// hook is what is to be done at the first message of a kind.
+// hook runs at the first message of a kind.
 type hook struct {
 	site     *processSite
 	step     string
@@ -46,12 +46,12 @@ type hook struct {
 	happened chan struct{}
 }
 
-// moment is when a tap tells of a message.
+// moment is when a hook runs.
 type moment bool
 
 const (
-	before moment = false // it has not reached its site
-	after  moment = true  // it was answered, and nobody has heard the answer
+	before moment = false // the message has not reached its site
+	after  moment = true  // the site has answered; the answer is on its way
 )
 
 func newGrid(t testing.TB, lines string) *grid {
@@ -59,7 +59,7 @@ func newGrid(t testing.TB, lines string) *grid {
 	return newMixedGrid(t, map[string]string{"lyon": lines, "nice": lines})
 }
 
-// newMixedGrid is newGrid with a configuration for each site.
+// newMixedGrid is newGrid with separate configuration lines for each site.
 func newMixedGrid(t testing.TB, lines map[string]string) *grid {
 	t.Helper()
 	seed, err := gossip.Join(gossip.Config{Name: "agent", Role: gossip.Agent, Bind: "127.0.0.1:0", API: 1})
@@ -85,8 +85,8 @@ func newMixedGrid(t testing.TB, lines map[string]string) *grid {
 	return g
 }
 
-// tap forwards what comes for a site to its process as it is then. Once a hook has
-// ended that process the message, or the answer, is lost.
+// tap forwards messages for a site to its current process. If a hook kills that process,
+// the message or its answer is lost.
 func (g *grid) tap(p *processSite, l net.Listener) {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
@@ -127,8 +127,8 @@ func (g *grid) tell(p *processSite, step string, m moment) {
 	close(h.happened)
 }
 
-// when has f done at the first such message, which goes on after that. The channel
-// is closed then.
+// when runs f at the first such message before the tap passes it on. It then closes the
+// channel.
 func (g *grid) when(site *processSite, step string, m moment, f func()) <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -137,7 +137,7 @@ func (g *grid) when(site *processSite, step string, m moment, f func()) <-chan s
 	return h.happened
 }
 
-// move has a job moved as soon as its server knows the other site.
+// move moves a job as soon as its server knows the other site.
 func (g *grid) move(req *droverv1.MoveJobRequest) (*droverv1.Job, error) {
 	g.t.Helper()
 	ctx := within(g.t)
@@ -145,15 +145,15 @@ func (g *grid) move(req *droverv1.MoveJobRequest) (*droverv1.Job, error) {
 		res, err := g.source.client.MoveJob(ctx, req)
 		if ce := new(connect.Error); errors.As(err, &ce) && len(ce.Details()) == 1 {
 			if _, d := detail(g.t, err); d.GetReason() == "unknown-site" && req.GetTo() == g.target.name {
-				continue // gossip is on its way
+				continue // gossip has not arrived yet
 			}
 		}
 		return res.GetJob(), err
 	}
 }
 
-// queue makes the source busy and returns a job that waits there, with a file of
-// this content.
+// queue makes the source busy and returns a job with a file of this content that waits
+// there.
 func (g *grid) queue(content []byte) string {
 	g.t.Helper()
 	busy := g.source.submit(newID(g.t), g.ground.request("once", 4, true, 0))
@@ -170,15 +170,15 @@ func (g *grid) queue(content []byte) string {
 	return g.source.submit(newID(g.t), r).GetId()
 }
 
-// settled opens the gate, waits for the end of a job wherever it is, and returns
-// that. It fails the test unless the job ran once, with its file.
+// settled opens the gate, waits for a job's end at either site, and returns the site and
+// the job. It fails the test unless the job ran once, with its file.
 func (g *grid) settled(id string, content []byte) (at *processSite, j *droverv1.Job) {
 	g.t.Helper()
 	g.ground.open()
 	at = g.source
 	if j = untilJob(g.t, at.client, id, final); j.GetState() == gone {
 		if j.GetMovedTo() != g.target.name {
-			g.t.Errorf("gone to %q", j.GetMovedTo())
+			g.t.Errorf("the job moved to %q", j.GetMovedTo())
 		}
 		at = g.target
 		j = untilJob(g.t, at.client, id, final)
@@ -194,7 +194,7 @@ func (g *grid) settled(id string, content []byte) (at *processSite, j *droverv1.
 	return at, j
 }
 
-// gathered waits until no job is on its way any more.
+// gathered waits until no job is in transit.
 func (g *grid) gathered() {
 	g.t.Helper()
 	ctx := within(g.t)
@@ -208,14 +208,14 @@ func (g *grid) gathered() {
 				if len(res.GetJobs()) == 0 {
 					break
 				}
-				// The next of the messages by which it ends is at most this far away.
+				// The move's next message comes within this time.
 				pause(ctx, 20*time.Millisecond)
 			}
 		}
 	}
 }
 
-// pause lets others do something before one looks again.
+// pause waits before the next poll.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -14,18 +14,18 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// keeps returns a request that copies a value and keeps data of it.
+// keeps returns a request that copies a value and keeps one argument as data.
 func keeps(from *droverv1.Value, argument, id string, mode droverv1.DataMode) *droverv1.Request {
 	return &droverv1.Request{Service: "copy", Owner: "ann", Arguments: arguments{"from": from}, Keep: map[string]*droverv1.Keep{argument: {DataId: id, Mode: mode}}}
 }
 
-// goes waits until data are not here any more.
+// goes waits until the data are deleted.
 func (s *testSite) goes(t testing.TB, id string) {
 	t.Helper()
 	ctx := within(t)
 	for s.has(t, id) {
 		if pause(ctx, 5*time.Millisecond); ctx.Err() != nil {
-			t.Fatal("the data stay")
+			t.Fatal("the data were not deleted")
 		}
 	}
 }
@@ -46,22 +46,22 @@ func TestJobKeepsItsInputWhenTheHandleIsDeleted(t *testing.T) {
 	if f.GetDataId() != d.GetId() || f.GetSha256() != d.GetContent().GetSha256() || f.GetSizeBytes() != 10 {
 		t.Errorf("the job's file: %v", f)
 	}
-	s.put(t, "ten bytes!", persistentMode) // makes the other go
+	s.put(t, "ten bytes!", persistentMode) // evicts the first data
 	for _, fill := range []string{"a", "b"} {
 		if _, err := s.upload(within(t), []byte(strings.Repeat(fill, 100))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	again, err := s.client.Submit(within(t), submit) // nobody had heard the answer
+	again, err := s.client.Submit(within(t), submit) // as if the answer was lost
 	if err != nil || again.GetJob().GetId() != id {
-		t.Errorf("the same submission, when the data are gone: %v, %v", again, err)
+		t.Errorf("repeated Submit after the eviction: %v, %v", again, err)
 	}
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
 	s = start(t, cfg)
 	if again, err = s.client.Submit(within(t), submit); err != nil || again.GetJob().GetId() != id {
-		t.Errorf("the same submission after a restart: %v, %v", again, err)
+		t.Errorf("repeated Submit after a restart: %v, %v", again, err)
 	}
 	s.until(t, id, droverv1.JobState_JOB_STATE_DONE)
 	if got, err := s.download(within(t), id, "to", 0); err != nil || string(got) != "ten bytes." {
@@ -100,12 +100,12 @@ func TestSubmitChecksWhatARequestSaysAboutAHandle(t *testing.T) {
 			t.Errorf("estimate, %s: %v %v", name, code, p)
 		}
 	}
-	// An agent asks what it would be like if the data had been brought here.
+	// An agent asks for an estimate as if the data were here.
 	res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: value(func(f *droverv1.File) {
 		f.DataId, f.Sha256, f.SizeBytes = never, sum([]byte("x")), 1
 	})})
 	if err != nil || res.GetQuote().GetRefusal() != nil {
-		t.Errorf("estimate with data that are elsewhere: %v, %v", res, err)
+		t.Errorf("estimate with data at another site: %v, %v", res, err)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestVolatileDataAreDeletedAfterTheFirstJob(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	d := s.put(t, "content", volatileMode)
-	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{ // not accepted: no use
+	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{ // refused: it does not use the data
 		JobId: newID(t), Request: &droverv1.Request{Service: "copy", Width: 99, Arguments: arguments{"from": handle(d.GetId())}},
 	})
 	if err == nil || len(s.depot.Users()) != 0 {
@@ -122,7 +122,7 @@ func TestVolatileDataAreDeletedAfterTheFirstJob(t *testing.T) {
 	block := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
 	s.until(t, block.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
 	j := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": handle(d.GetId())}})
-	if err := s.stop(); err != nil { // ends the job that blocks
+	if err := s.stop(); err != nil { // ends the blocking job
 		t.Fatal(err)
 	}
 	s = start(t, cfg)
@@ -140,7 +140,7 @@ func TestUnfinishedUseEndsAfterARestart(t *testing.T) {
 	spent, unused := s.put(t, "spent", volatileMode), s.put(t, "unused", volatileMode)
 	j := s.submit(t, &droverv1.Request{Service: "print"})
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
-	// As if the server had been killed right then.
+	// The same state as after a kill at this moment.
 	for id, job := range map[string]string{spent.GetId(): j.GetId(), unused.GetId(): newID(t)} {
 		if _, err := s.depot.Use(id, job); err != nil {
 			t.Fatal(err)
@@ -151,7 +151,7 @@ func TestUnfinishedUseEndsAfterARestart(t *testing.T) {
 	}
 	s = start(t, cfg)
 	if s.has(t, spent.GetId()) || !s.has(t, unused.GetId()) || len(s.depot.Users()) != 0 {
-		t.Errorf("spent is there: %v, unused: %v, users %v", s.has(t, spent.GetId()), s.has(t, unused.GetId()), s.depot.Users())
+		t.Errorf("spent exists: %v, unused exists: %v, users %v", s.has(t, spent.GetId()), s.has(t, unused.GetId()), s.depot.Users())
 	}
 }
 
@@ -194,7 +194,7 @@ func TestInputsAreKeptBeforeTheJobIsAccepted(t *testing.T) {
 		}
 	}
 	if u := s.depot.Usage(); u.Handles != 1 {
-		t.Errorf("refused submissions have left data: %+v", u)
+		t.Errorf("refused submissions left data: %+v", u)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestCallsForOneJobAreSerialized(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := all.take(t.Context(), "b") // of another job: at once
+		other, err := all.take(t.Context(), "b") // another job does not wait
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +270,7 @@ func TestCallsForOneJobAreSerialized(t *testing.T) {
 		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := all.take(impatient, "a"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("another turn at the same time: %v", err)
+			t.Fatalf("a second call for the job did not wait: %v", err)
 		}
 		order := make(chan string, 2)
 		go func() {
@@ -285,13 +285,13 @@ func TestCallsForOneJobAreSerialized(t *testing.T) {
 			t.Errorf("%s, then %s", a, b)
 		}
 		if synctest.Wait(); len(all.taken) != 0 {
-			t.Errorf("left over: %v", all.taken)
+			t.Errorf("turns left: %v", all.taken)
 		}
 	})
 }
 
-// A client that has heard nothing sends its submission again while the first call may
-// still undo what it has kept: the second one waits until that is over.
+// A client repeats its submission while the first call can still undo the data that it
+// kept. The second call waits for the first.
 func TestConcurrentEqualSubmissionsKeepDataOnce(t *testing.T) {
 	s := start(t, configured(t, ""))
 	d := s.put(t, "content", persistentMode)
@@ -304,10 +304,10 @@ func TestConcurrentEqualSubmissionsKeepDataOnce(t *testing.T) {
 	impatient, cancel := context.WithTimeout(within(t), 50*time.Millisecond)
 	defer cancel()
 	if _, err := s.client.Submit(impatient, submit); connect.CodeOf(err) != connect.CodeDeadlineExceeded || s.has(t, kept) {
-		t.Errorf("in another call's turn: %v, kept: %v", err, s.has(t, kept))
+		t.Errorf("during another call: %v, kept: %v", err, s.has(t, kept))
 	}
 	done()
 	if _, err := s.client.Submit(within(t), submit); err != nil || !s.has(t, kept) {
-		t.Errorf("in its own: %v, kept: %v", err, s.has(t, kept))
+		t.Errorf("after the other call: %v, kept: %v", err, s.has(t, kept))
 	}
 }
