@@ -10,7 +10,7 @@ import (
 
 // place is the tasks of one group on one node. Lists of them ascend by node and group, and
 // are immutable, because copies share them.
-type place = pack.Place
+type place = pack.Placement
 
 // state is the state of a job.
 type state uint8

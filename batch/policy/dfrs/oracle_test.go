@@ -229,7 +229,7 @@ func (o *oracle) mcb8(now batch.Time) {
 		j := o.jobs[h]
 		j.nodes = nil
 		if i < kept {
-			for _, at := range p.Places(i) {
+			for _, at := range p.Placements(i) {
 				for range at.Tasks {
 					j.nodes = append(j.nodes, at.Node)
 				}
@@ -239,13 +239,13 @@ func (o *oracle) mcb8(now batch.Time) {
 }
 
 // tally counts tasks by node.
-func tally(nodes []int32) []pack.Place {
-	var places []pack.Place
+func tally(nodes []int32) []pack.Placement {
+	var places []pack.Placement
 	for _, n := range nodes {
 		if last := len(places) - 1; last >= 0 && places[last].Node == n {
 			places[last].Tasks++
 		} else {
-			places = append(places, pack.Place{Node: n, Tasks: 1})
+			places = append(places, pack.Placement{Node: n, Tasks: 1})
 		}
 	}
 	return places

@@ -94,13 +94,13 @@ func (p *Policy) pinned(now batch.Time, j *job) bool {
 // retarget makes a packing of the first n of p.order their target. The others have none.
 func (p *Policy) retarget(now batch.Time, kept int) {
 	for i, r := range p.order {
-		if j := &p.jobs[r.job]; j.state == placed && (i >= kept || !slices.Equal(j.target, p.packer.Places(i))) {
+		if j := &p.jobs[r.job]; j.state == placed && (i >= kept || !slices.Equal(j.target, p.packer.Placements(i))) {
 			p.unplace(now, r.job)
 		}
 	}
 	for i, r := range p.order[:kept] {
 		if p.jobs[r.job].state != placed {
-			p.place(r.job, slices.Clone(p.packer.Places(i)))
+			p.place(r.job, slices.Clone(p.packer.Placements(i)))
 		}
 	}
 }

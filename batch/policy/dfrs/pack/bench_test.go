@@ -53,7 +53,7 @@ func pinSome(s State) State {
 	kept, _ := p.Yield(&s.Machine, s.Jobs)
 	s.Jobs = slices.Clone(s.Jobs)
 	for i := 0; i < kept; i += 8 {
-		s.Jobs[i].Pinned = slices.Clone(p.Places(i))
+		s.Jobs[i].Pinned = slices.Clone(p.Placements(i))
 	}
 	return s
 }
@@ -148,7 +148,7 @@ func odd(r *rand.Rand, nodes int32, jobs int) State {
 	return s
 }
 
-// bulky makes jobs whose tasks leave much memory that nobody can use, so that many
+// bulky makes jobs whose tasks leave much memory that no task can use, so that many
 // are dropped after sums said that they might fit.
 func bulky(r *rand.Rand, nodes int32, jobs int) State {
 	s := paperlike(r, nodes, jobs)
@@ -169,7 +169,7 @@ func BenchmarkMatch(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				p.Yield(&s.Machine, rest)
-				p.Match(func(job int) []Place { return was.Places(job + 1) })
+				p.Match(func(job int) []Placement { return was.Placements(job + 1) })
 			}
 		})
 	}
@@ -180,7 +180,7 @@ func TestNothingIsAllocatedOnceAPackerHasGrown(t *testing.T) {
 	s := states(true)[0]
 	r := rand.New(rand.NewPCG(7, 8))
 	large := paperlike(r, 256, 300)
-	current := func(int) []Place { return nil }
+	current := func(int) []Placement { return nil }
 	work := func() {
 		packYield(&p, &large)
 		p.Match(current)

@@ -1,54 +1,50 @@
-// Package pack puts the tasks of jobs onto equal nodes: the mapping half of
-// dynamic fractional resource scheduling. It knows requirements, not time.
+// Package pack assigns the tasks of jobs to equal nodes: the mapping half of dynamic fractional
+// resource scheduling. It knows requirements, but not time.
 //
-// MCB8 (multi-capacity bin packing) makes the question "how fast can all of them
-// run?" a search over questions "do they fit if each runs at this yield?". A yield
-// times a task's need is the CPU it takes; its memory it takes anyway. Tasks then
-// are rectangles of two fractions of a node, and are packed so that the two stay
-// in balance:
+// MCB8 (multi-capacity bin packing) turns the question "what is the highest yield at which all
+// jobs can run?" into a search over questions "do all jobs fit at this yield?". A task takes
+// the product of yield and CPU need, and all of its memory. Tasks are then rectangles of two
+// fractions of a node. The packing keeps the use of CPU and memory balanced:
 //
-//	CPU list      those that want more CPU than memory, largest CPU first
-//	memory list   the others, largest memory first
+//	CPU list      tasks that need more CPU than memory, largest CPU first
+//	memory list   all other tasks, largest memory first
 //
 //	node 0        ┌────────────┬────┐
 //	        CPU   │ a          │ c  │     a: from the CPU list, as CPU and memory are
 //	              ├────┬───────┴──┬─┘        balanced on an empty node
-//	     memory   │ a  │ b        │c│     b: memory is free in excess, so from the
-//	              └────┴──────────┴─┘        memory list; c: CPU is, so from the other
+//	     memory   │ a  │ b        │c│     b: more memory than CPU is free, so from the
+//	              └────┴──────────┴─┘        memory list; c: the reverse
 //
-// On each node the first one that fits of the list that goes against the imbalance
-// is taken, else the first one that fits of the other list; if there is none, the
-// next node is filled. A job is placed whole or not at all.
+// On each node it takes the first task that fits from the list that reduces the imbalance, else
+// the first task that fits from the other list; if none fits, it fills the next node. A job is
+// placed completely or not at all.
 //
-// What the paper leaves open is fixed like this:
+// The paper leaves some choices open. This package fixes them:
 //
-//   - An empty or balanced node takes from the CPU list. (The paper picks the first
-//     list arbitrarily.)
-//   - Lists are ordered by the exact product of need and yield. What a task takes is
-//     that product rounded down to a unit, and at least one unit. Ties go to the job
-//     that was submitted earlier, then to the group that comes first. A job with
-//     unequal groups of tasks has each in its own place in the lists.
-//   - The yields tried are 1, which is often enough, then 0.01, then halves of what
-//     is left between the best that fitted and the least that did not, until that is
-//     no more than 0.01 wide. Jobs that do not fit at 0.01 lose the one of lowest
-//     priority, until they do; then the search begins.
-//   - MCB8-stretch searches the inverse of the stretch in the same way, but its least
-//     value is 0, which asks no more of anybody than the smallest share: at any other
-//     a job that has waited for long may need more than a processor, and would have
-//     everybody dropped.
+//   - An empty or balanced node takes from the CPU list. (The paper picks the first list
+//     arbitrarily.)
+//   - Lists are ordered by the exact product of need and yield. A task takes that product
+//     rounded down to a unit, and at least one unit. Ties are broken by earlier submission, then
+//     by lower group. The groups of a job with unequal tasks have separate positions in the lists.
+//   - The search tries yield 1, which often succeeds, then 0.01, then bisects between the
+//     largest yield that fitted and the smallest that did not until they are at most 0.01
+//     apart. If the jobs do not fit at 0.01, it drops the job of lowest priority until they do,
+//     and then starts the search.
+//   - MCB8-stretch searches the inverse of the stretch in the same way. Its least value is 0,
+//     at which each job needs only the smallest share: at any other value a job that has waited
+//     for a long time can need more than a processor, and all jobs would be dropped.
 //
-// What is pinned stays where it is and takes its share of its nodes first. Memory that
-// is taken without a job is so, too, whoever is dropped.
+// Pinned tasks stay on their nodes and take their shares first. The same holds for memory that
+// is taken without a job, independent of dropped jobs.
 //
-// Match is not the paper's: it gives the nodes of a finished packing other names, so
-// that fewer of the tasks that run have to move for the very same packing.
+// Match goes beyond the paper: it renames the nodes of a finished packing so that fewer running
+// tasks move for the same packing.
 //
-// The result is that of the plain algorithm, place by place. It is fast because
-// nothing is done one by one that repeats: equal neighbours in a list are one run
-// of tasks; a node that is filled like the one before, as long as no run ends, is
-// counted and not filled; on one node a run that did not fit is not looked at again;
-// and runs that cannot fit are passed by in one step. Nothing is allocated once a
-// Packer has grown.
+// The result equals that of the simple algorithm, task by task. The code is fast because it
+// batches repeated steps: equal neighbors in a list form one run of tasks; a node that would be
+// filled like the previous one is only counted, as long as no run ends; a run that did not fit
+// on a node is not checked there again; and runs that cannot fit are skipped in one step. A
+// grown Packer does not allocate.
 //
 // Source: Casanova, Stillwell, Vivien: Dynamic Fractional Resource Scheduling vs.
 // Batch Scheduling, INRIA research report 7659, 2011, sections 4.3 and 4.7, after a

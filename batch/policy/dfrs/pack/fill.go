@@ -2,7 +2,7 @@ package pack
 
 import "math/bits"
 
-// pack fills nodes until nothing is left, and is false if something is.
+// pack fills nodes and reports whether all tasks fit.
 func (t *plan) pack(p *Packer) bool {
 	for i := range p.segments {
 		s := &p.segments[i]
@@ -20,10 +20,9 @@ func (t *plan) pack(p *Packer) bool {
 	return t.tasks == 0
 }
 
-// alike fills the node at a position in up, and as many of those that follow in its
-// segment as come out the same: each choice is the same as long as no run that was
-// taken from has fewer tasks left than were taken. It returns how many nodes those
-// are.
+// alike fills the node at a position in up, and all following nodes of its segment with the
+// same result: each choice repeats while every used run has at least as many tasks left as the
+// node took. It returns the number of filled nodes.
 func (t *plan) alike(p *Packer, s *segment, at, left int32) int32 {
 	from := len(t.counts)
 	t.node(p, s.cpu, s.memory)
@@ -61,9 +60,9 @@ func (t *plan) alike(p *Packer, s *segment, at, left int32) int32 {
 	return int32(more) + 1
 }
 
-// node fills one node. What does not fit at one moment does not fit later, so each
-// list is gone through once. Both lists are read in place of a loop over two, with
-// their keys and others swapped: this is where the time goes.
+// node fills one node. A task that does not fit now does not fit later, so one pass over each
+// list is enough. Most time is spent here; the code therefore handles both lists in place
+// rather than by a loop that swaps their keys.
 func (t *plan) node(p *Packer, cpu, memory int64) {
 	byCPU, byMemory := &t.lists[0], &t.lists[1]
 	c := byCPU.next(0, cpu, memory)
@@ -71,7 +70,7 @@ func (t *plan) node(p *Packer, cpu, memory int64) {
 	endC, endM := int32(len(byCPU.key)), int32(len(byMemory.key))
 	for c < endC || m < endM {
 		if m == endM || c < endC && !larger(memory, p.cpu, cpu, p.memory) {
-			// Nothing of the other list will fit: all that fits of this run comes next.
+			// If the other list is exhausted, take all tasks of this run that fit.
 			n := int64(1)
 			if m == endM {
 				n = fitting(byCPU.left[c], byCPU.key[c], cpu, byCPU.other[c], memory)
@@ -93,7 +92,7 @@ func (t *plan) node(p *Packer, cpu, memory int64) {
 	}
 }
 
-// fitting returns how many tasks of a run fit, of which one does.
+// fitting returns the number of tasks of a run that fit; at least one does.
 func fitting(left, key, freeKey, other, freeOther int64) int64 {
 	if key > 0 {
 		left = min(left, freeKey/key)
@@ -115,7 +114,7 @@ func (t *plan) take(list, run int32, tasks int64) {
 	}
 }
 
-// larger compares two fractions exactly: a/b > c/d, given a, d, c, b.
+// larger reports whether a/b > c/d, exactly, given a, d, c, b.
 func larger(a, d, c, b int64) bool {
 	aHigh, aLow := bits.Mul64(uint64(a), uint64(d))
 	cHigh, cLow := bits.Mul64(uint64(c), uint64(b))

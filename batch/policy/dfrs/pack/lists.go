@@ -4,17 +4,17 @@ import (
 	"slices"
 )
 
-// runs is one of the two lists: runs of tasks with equal requirements, in parallel
-// slices. Its key is the requirement it is ordered by, never rising.
+// runs is one of the two lists: runs of tasks with equal requirements, in parallel slices. key
+// is the requirement that orders the list, descending.
 type runs struct {
 	key, other []int64
 	left       []int64
-	first      []int32 // where its items begin; the end of the last is len(items)
+	first      []int32 // start of its items; the last run ends at len(items)
 	items      []int32
 
-	least []int64 // the smallest other from here on
+	least []int64 // the smallest other from this run on
 	jump  []int32 // the first run with a smaller key
-	skip  []int32 // towards the first run from here on that has tasks left
+	skip  []int32 // a link toward the first run from this one on that has tasks left
 }
 
 func (r *runs) reset() {
@@ -32,7 +32,7 @@ func (r *runs) add(at int32, tasks, key, other int64) {
 	r.items = append(r.items, at)
 }
 
-// seal is called when all items are in.
+// seal computes the links. It must be called after the last add.
 func (r *runs) seal() {
 	n := len(r.key)
 	r.least = slices.Grow(r.least[:0], n)[:n]
@@ -52,7 +52,7 @@ func (r *runs) seal() {
 	}
 }
 
-// live returns the first run from i on that has tasks left, or the length.
+// live returns the first run from i on that has tasks left, or the length of the list.
 func (r *runs) live(i int32) int32 {
 	for r.skip[i] != i {
 		r.skip[i] = r.skip[r.skip[i]]
@@ -61,7 +61,7 @@ func (r *runs) live(i int32) int32 {
 	return i
 }
 
-// next returns the first run from i on of which a task fits, or the length.
+// next returns the first run from i on with a task that fits, or the length of the list.
 func (r *runs) next(i int32, key, other int64) int32 {
 	end := int32(len(r.key))
 	for i = r.live(i); i < end; {
@@ -79,8 +79,8 @@ func (r *runs) next(i int32, key, other int64) int32 {
 	return end
 }
 
-// divide makes the two lists at one yield for all. Their orders do not depend on
-// it: that of the CPU list is the order of needs.
+// divide builds the two lists for one common yield. Their orders do not depend on the yield:
+// the CPU list is ordered by need.
 func (p *Packer) divide(t *plan, n int) {
 	y := t.value
 	for _, r := range p.byCPU {
@@ -96,7 +96,7 @@ func (p *Packer) divide(t *plan, n int) {
 	t.seal()
 }
 
-// divideByStretch makes the two lists where each job has its own yield.
+// divideByStretch builds the two lists if each job has its own yield.
 func (p *Packer) divideByStretch(t *plan, n int) {
 	p.byCPU = p.byCPU[:0]
 	for i := range p.items {

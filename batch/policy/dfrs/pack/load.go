@@ -9,22 +9,22 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// segment is a row of nodes that are up and have the same pinned on them.
+// segment is a range of nodes that are up and have the same pinned tasks.
 type segment struct {
 	first, nodes int32 // positions in up
-	pins, end    int32 // what is pinned on the first of them
-	// What is left on each at the value that is being tried.
+	pins, end    int32 // pinned tasks on the first node
+	// Free resources of each node at the tested value.
 	cpu, memory int64
 }
 
-// ranked is an item in the order of a list.
+// ranked is an item with its key in a list.
 type ranked struct {
 	key, order int64
 	item       int32
 }
 
-// byKey puts large keys first, and among equals who was submitted earlier. Items
-// are numbered by job and group.
+// byKey orders by descending key, then by earlier submission: items are numbered by job and
+// group.
 func byKey(a, b ranked) int {
 	switch {
 	case a.key != b.key:
@@ -35,7 +35,7 @@ func byKey(a, b ranked) int {
 	return cmp.Compare(a.item, b.item)
 }
 
-// load takes a problem in and returns how many of its jobs may fit at the floor.
+// load reads a problem and returns the number of its jobs that can fit at the floor.
 func (p *Packer) load(m *Machine, floor batch.Share) int {
 	p.nodes, p.cpu, p.memory = m.Nodes, m.CPU, m.Memory
 	if m.Memory == 0 {
@@ -77,25 +77,25 @@ func (p *Packer) add(job, group int32, counted bool) {
 	at := int32(len(p.items))
 	p.items = append(p.items, it)
 	p.byCPU = append(p.byCPU, ranked{it.need, it.order, at})
-	if it.memory > 0 || p.period > 0 { // else it is never in the memory list
+	if it.memory > 0 || p.period > 0 { // with no memory it is never in the memory list
 		p.byMemory = append(p.byMemory, ranked{it.memory, it.order, at})
 	}
 }
 
-// bound returns the last yield, of at most 1, at which need × yield is no larger a
-// fraction of a node than memory: the floor of memory × CPU / (need × Memory).
+// bound returns the largest yield, at most 1, at which need × yield is no larger a fraction of
+// a node than memory: the floor of memory × CPU / (need × Memory).
 func (p *Packer) bound(need, memory int64) batch.Share {
 	high, low := bits.Mul64(uint64(memory), uint64(p.cpu)<<20)
 	fraction, _ := bits.Div64(high, low, uint64(p.memory)) // high < Memory, as memory <= Memory and CPU < 2^44
 	return batch.Share(min(fraction/uint64(need), uint64(batch.One)))
 }
 
-// sizes is how many classes of memory mayFit looks at.
+// sizes is the number of memory classes that mayFit checks.
 const sizes = 9
 
-// mayFit returns the length of the longest beginning of the jobs that needs no more
-// of anything at the floor than all nodes have. So a long queue is cut to about what
-// fits without a packing for each that is dropped.
+// mayFit returns the length of the longest prefix of the jobs that does not exceed the
+// resources of all nodes at the floor. It shortens a long queue without one packing for each
+// dropped job.
 func (p *Packer) mayFit(counted bool, taken []int64, floor batch.Share) int {
 	nodes := int64(len(p.up))
 	cpu, memory := nodes*p.cpu, nodes*p.memory
@@ -104,7 +104,7 @@ func (p *Packer) mayFit(counted bool, taken []int64, floor batch.Share) int {
 			memory -= taken[node]
 		}
 	}
-	var larger [sizes + 1]int64 // tasks that k nodes hold no more than k-1 of in any of them
+	var larger [sizes + 1]int64 // tasks so large that k+1 of them do not fit on a node
 	for i := range p.jobs {
 		for g := range p.jobs[i].Groups {
 			group := &p.jobs[i].Groups[g]
@@ -128,7 +128,7 @@ func (p *Packer) mayFit(counted bool, taken []int64, floor batch.Share) int {
 	return len(p.jobs)
 }
 
-// less returns what is left without so many of such a size, or less than 0.
+// less returns left minus the size of all tasks, or a negative number if they do not fit.
 func less(left, tasks, size int64) int64 {
 	high, low := bits.Mul64(uint64(tasks), uint64(size))
 	if high > 0 || low > math.MaxInt64 {
@@ -137,16 +137,16 @@ func less(left, tasks, size int64) int64 {
 	return left - int64(low)
 }
 
-// nobody is the job of a pin that stands for the memory of others.
-const nobody = -1
+// noJob is the job of a pin for memory that belongs to no listed job.
+const noJob = -1
 
-// loadPins collects what the first n jobs have pinned, by node, and what others have.
+// loadPins collects the pinned tasks of the first n jobs and the memory in Taken, by node.
 func (p *Packer) loadPins(m *Machine, n int) {
 	p.spread, p.pins = p.spread[:0], p.pins[:0]
 	if m.Memory > 0 {
 		for node, bytes := range m.Taken {
 			if bytes > 0 {
-				p.spread = append(p.spread, pin{node: int32(node), job: nobody, memory: bytes})
+				p.spread = append(p.spread, pin{node: int32(node), job: noJob, memory: bytes})
 			}
 		}
 	}
@@ -164,7 +164,7 @@ func (p *Packer) loadPins(m *Machine, n int) {
 	if len(p.spread) == 0 {
 		return
 	}
-	// Sorted by counting, which keeps jobs and groups in order on each node.
+	// Counting sort keeps jobs and groups in order on each node.
 	p.pinsAt = slices.Grow(p.pinsAt, int(m.Nodes)+2)[:m.Nodes+2]
 	clear(p.pinsAt)
 	for i := range p.spread {

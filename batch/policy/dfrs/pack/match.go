@@ -7,17 +7,17 @@ import (
 
 // matching is the memory of Match.
 type matching struct {
-	fixed      []bool // nodes that keep their names: down, or with something pinned
+	fixed      []bool // nodes that keep their names: down, or with pinned tasks
 	next, last sight
 	index      []holder
-	overlap    []int64 // of one class of now with each of next
+	overlap    []int64 // of one class of next with each class of last
 	touched    []int32
 	pairs      []pair
 	label      []int32 // the new name of each node, or -1
-	taken      []bool  // names that are given
+	taken      []bool  // used names
 }
 
-// sight is what lies on each node that has something, and which of them are alike.
+// sight describes the content of all nodes that are not empty, and groups equal nodes.
 type sight struct {
 	all     []content // by node, then job, then group
 	at      []int32   // by node
@@ -27,29 +27,28 @@ type sight struct {
 
 type content struct{ job, group, tasks int32 }
 
-// class is a row of nodes with the same content, in sight.nodes.
+// class is a range in sight.nodes of nodes with the same content.
 type class struct{ from, to int32 }
 
-// holder says that the nodes of a class have so many tasks of a group.
+// holder is the number of tasks of a group on each node of a class.
 type holder struct{ job, group, class, tasks int32 }
 
-// pair is how many tasks stay if a node of one class of next is one of last's.
+// pair is the number of tasks that stay if a node of class next becomes a node of class last.
 type pair struct {
 	tasks      int64
 	next, last int32
 }
 
-// Match gives the nodes of the last packing other names among themselves, so that
-// more of the tasks that run now, at the places that current returns by ascending
-// node and then group, stay where they are: whole nodes are interchangeable unless
-// something is pinned there. It pairs first what has most in common, which need not
-// be the best; if it is no better than the names there were, they stay.
+// Match renames the nodes of the last packing so that more of the running tasks stay on their
+// nodes. Nodes are interchangeable unless they have pinned tasks. current returns the present
+// places of a job by ascending node and then group. Match pairs the nodes with the most common
+// tasks first, which is not always optimal, and keeps the old names if the result is no better.
 //
-// This goes beyond the paper, where nodes come in the same order every time.
-func (p *Packer) Match(current func(job int) []Place) {
+// The paper does not do this: it always takes nodes in the same order.
+func (p *Packer) Match(current func(job int) []Placement) {
 	m := &p.match
 	p.fix()
-	m.next.load(p.kept, m.fixed, p.Places)
+	m.next.load(p.kept, m.fixed, p.Placements)
 	m.last.load(p.kept, m.fixed, current)
 	m.compare()
 	gain := m.assign() - m.same()
@@ -63,7 +62,7 @@ func (p *Packer) Match(current func(job int) []Place) {
 		}
 	}
 	for job := range p.kept {
-		slices.SortFunc(p.Places(job), byNode)
+		slices.SortFunc(p.Placements(job), byNode)
 	}
 }
 
@@ -83,8 +82,8 @@ func (p *Packer) fix() {
 	}
 }
 
-// load takes in what jobs have on the nodes that are not fixed.
-func (s *sight) load(jobs int, fixed []bool, places func(job int) []Place) {
+// load reads the content of the nodes that are not fixed.
+func (s *sight) load(jobs int, fixed []bool, places func(job int) []Placement) {
 	nodes := len(fixed)
 	s.at = slices.Grow(s.at[:0], nodes+2)[:nodes+2]
 	clear(s.at)
@@ -128,21 +127,21 @@ func (s *sight) load(jobs int, fixed []bool, places func(job int) []Place) {
 func (s *sight) on(node int32) []content { return s.all[s.at[node]:s.at[node+1]] }
 
 func byContent(a, b content) int {
-	if c := a.who(b); c != 0 {
+	if c := a.compare(b); c != 0 {
 		return c
 	}
 	return cmp.Compare(a.tasks, b.tasks)
 }
 
-// who orders contents by job and then group.
-func (c content) who(o content) int {
+// who compares contents by job and then group.
+func (c content) compare(o content) int {
 	if c.job != o.job {
 		return cmp.Compare(c.job, o.job)
 	}
 	return cmp.Compare(c.group, o.group)
 }
 
-// compare lists the pairs of classes that have something in common, largest first.
+// compare lists the pairs of classes with common tasks, largest first.
 func (m *matching) compare() {
 	m.index, m.pairs = m.index[:0], m.pairs[:0]
 	for i, c := range m.next.classes {
@@ -181,7 +180,7 @@ func (m *matching) compare() {
 	})
 }
 
-// assign gives names pair by pair and returns how many tasks then stay.
+// assign names nodes pair by pair and returns the number of tasks that then stay.
 func (m *matching) assign() (stay int64) {
 	nodes := len(m.fixed)
 	m.label = slices.Grow(m.label[:0], nodes)[:nodes]
@@ -202,12 +201,12 @@ func (m *matching) assign() (stay int64) {
 	return stay
 }
 
-// same returns how many tasks stay with the names there are.
+// same returns the number of tasks that stay without renaming.
 func (m *matching) same() (stay int64) {
 	for _, node := range m.next.nodes {
 		a, b := m.next.on(node), m.last.on(node)
 		for len(a) > 0 && len(b) > 0 {
-			switch c := a[0].who(b[0]); {
+			switch c := a[0].compare(b[0]); {
 			case c < 0:
 				a = a[1:]
 			case c > 0:
@@ -221,8 +220,7 @@ func (m *matching) same() (stay int64) {
 	return stay
 }
 
-// rest names the nodes that have nothing in common with any that is left: as they
-// were called, if that name is free, else by the first that is.
+// rest names the remaining nodes: by their old name if it is free, else by the first free one.
 func (m *matching) rest() {
 	for _, node := range m.next.nodes {
 		if m.label[node] < 0 && !m.taken[node] {

@@ -12,7 +12,7 @@ import (
 )
 
 // stay counts the tasks that are on a node in both mappings.
-func stay(a, b [][]Place) (tasks int) {
+func stay(a, b [][]Placement) (tasks int) {
 	for job := range a {
 		for _, p := range a[job] {
 			for _, q := range b[job] {
@@ -26,7 +26,7 @@ func stay(a, b [][]Place) (tasks int) {
 }
 
 // contents returns what lies on each node that has something.
-func contents(places [][]Place) map[int32]string {
+func contents(places [][]Placement) map[int32]string {
 	on := map[int32]string{}
 	for job := range places {
 		for _, p := range places[job] {
@@ -54,10 +54,10 @@ func TestMatchOnlyRenamesNodesAndNeverMovesMoreTasks(t *testing.T) {
 		slices.Reverse(before)
 		slices.Reverse(who)
 		kept, _ := earlier.Yield(&Machine{Nodes: m.Nodes, CPU: m.CPU, Memory: m.Memory}, before)
-		current := make([][]Place, len(jobs))
+		current := make([][]Placement, len(jobs))
 		shift := rapid.Int32Range(0, 3).Draw(t, "shift")
 		for i := range kept {
-			places := slices.Clone(earlier.Places(i))
+			places := slices.Clone(earlier.Placements(i))
 			if len(before[i].Pinned) == 0 {
 				for k := range places {
 					places[k].Node = (places[k].Node + shift) % m.Nodes
@@ -69,7 +69,7 @@ func TestMatchOnlyRenamesNodesAndNeverMovesMoreTasks(t *testing.T) {
 
 		kept, _ = p.Yield(m, jobs)
 		was := placesOf(&p, kept)
-		p.Match(func(job int) []Place { return current[job] })
+		p.Match(func(job int) []Placement { return current[job] })
 		is := placesOf(&p, kept)
 
 		if a, b := stay(was, current[:kept]), stay(is, current[:kept]); b < a {
@@ -84,7 +84,7 @@ func TestMatchOnlyRenamesNodesAndNeverMovesMoreTasks(t *testing.T) {
 		for node := range m.Nodes {
 			pinned := m.Taken != nil && m.Taken[node] > 0
 			for i := range jobs[:kept] {
-				pinned = pinned || slices.ContainsFunc(jobs[i].Pinned, func(q Place) bool { return q.Node == node })
+				pinned = pinned || slices.ContainsFunc(jobs[i].Pinned, func(q Placement) bool { return q.Node == node })
 			}
 			if pinned && before2[node] != after[node] {
 				t.Fatalf("node %d has pinned tasks and%s, had%s", node, after[node], before2[node])
@@ -120,10 +120,10 @@ func TestMatchKeepsEverythingInPlaceWhenOnlyTheNodesWereNamedOtherwise(t *testin
 		}
 		slices.SortFunc(current[job], byNode)
 	}
-	p.Match(func(job int) []Place { return current[job] })
+	p.Match(func(job int) []Placement { return current[job] })
 	for job := range jobs {
-		if !slices.Equal(p.Places(job), current[job]) {
-			t.Errorf("job %d: %v, want %v as before", job, p.Places(job), current[job])
+		if !slices.Equal(p.Placements(job), current[job]) {
+			t.Errorf("job %d: %v, want %v as before", job, p.Placements(job), current[job])
 		}
 	}
 }
@@ -135,14 +135,14 @@ func TestMatchPairsWhatHasMostInCommonFirst(t *testing.T) {
 		{Order: 2, Groups: []Group{{Tasks: 1, CPU: batch.One / 2, Memory: 40}}},
 		{Order: 3, Groups: []Group{{Tasks: 1, CPU: batch.One / 2, Memory: 40}}}, // waits
 	}
-	current := [][]Place{{{0, 0, 1}, {1, 0, 1}}, {{1, 0, 1}}, nil}
+	current := [][]Placement{{{0, 0, 1}, {1, 0, 1}}, {{1, 0, 1}}, nil}
 	var p Packer
 	p.Yield(m, jobs)
-	if got := p.Places(1); !slices.Equal(got, []Place{{0, 0, 1}}) {
+	if got := p.Placements(1); !slices.Equal(got, []Placement{{0, 0, 1}}) {
 		t.Fatalf("the second job is packed at %v, want it on node 0, or this shows nothing", got)
 	}
-	p.Match(func(job int) []Place { return current[job] })
-	if got := p.Places(1); !slices.Equal(got, current[1]) {
+	p.Match(func(job int) []Placement { return current[job] })
+	if got := p.Placements(1); !slices.Equal(got, current[1]) {
 		t.Errorf("the second job moves to %v, want it to stay at %v", got, current[1])
 	}
 }

@@ -26,7 +26,7 @@ func (it *slowItem) most() *big.Rat {
 	return it.wantsMemory
 }
 
-func slowPack(m *Machine, jobs []Job, yields []batch.Share) ([][]Place, bool) {
+func slowPack(m *Machine, jobs []Job, yields []batch.Share) ([][]Placement, bool) {
 	freeCPU, freeMemory := make([]int64, m.Nodes), make([]int64, m.Nodes)
 	for node := range freeCPU {
 		freeCPU[node], freeMemory[node] = m.CPU, max(m.Memory, 1)
@@ -40,7 +40,7 @@ func slowPack(m *Machine, jobs []Job, yields []batch.Share) ([][]Place, bool) {
 		}
 		return g.Memory
 	}
-	places := make([][]Place, len(jobs))
+	places := make([][]Placement, len(jobs))
 	var lists [2][]*slowItem // CPU, memory
 	for i := range jobs {
 		for g := range jobs[i].Groups {
@@ -100,7 +100,7 @@ func slowPack(m *Machine, jobs []Job, yields []batch.Share) ([][]Place, bool) {
 }
 
 // slowTask places one task on a node, if one fits.
-func slowTask(m *Machine, node int32, cpu, memory *int64, lists [2][]*slowItem, places [][]Place) bool {
+func slowTask(m *Machine, node int32, cpu, memory *int64, lists [2][]*slowItem, places [][]Placement) bool {
 	turn := []int{0, 1}
 	if big.NewRat(*memory, max(m.Memory, 1)).Cmp(big.NewRat(*cpu, m.CPU)) > 0 {
 		turn = []int{1, 0}
@@ -119,7 +119,7 @@ func slowTask(m *Machine, node int32, cpu, memory *int64, lists [2][]*slowItem, 
 					return true
 				}
 			}
-			places[it.job] = append(places[it.job], Place{node, int32(it.group), 1})
+			places[it.job] = append(places[it.job], Placement{node, int32(it.group), 1})
 			return true
 		}
 	}
@@ -127,8 +127,8 @@ func slowTask(m *Machine, node int32, cpu, memory *int64, lists [2][]*slowItem, 
 }
 
 // slowSearch is the search of both, given the yields for a value.
-func slowSearch(m *Machine, jobs []Job, floor batch.Share, yields func(n int, value batch.Share) ([]batch.Share, bool)) (int, batch.Share, [][]Place) {
-	var places [][]Place
+func slowSearch(m *Machine, jobs []Job, floor batch.Share, yields func(n int, value batch.Share) ([]batch.Share, bool)) (int, batch.Share, [][]Placement) {
+	var places [][]Placement
 	try := func(n int, value batch.Share) bool {
 		ys, ok := yields(n, value)
 		if !ok {
@@ -161,13 +161,13 @@ func slowSearch(m *Machine, jobs []Job, floor batch.Share, yields func(n int, va
 	return n, low, places
 }
 
-func slowYield(m *Machine, jobs []Job) (int, batch.Share, [][]Place) {
+func slowYield(m *Machine, jobs []Job) (int, batch.Share, [][]Placement) {
 	return slowSearch(m, jobs, batch.One/100, func(n int, value batch.Share) ([]batch.Share, bool) {
 		return slices.Repeat([]batch.Share{value}, n), true
 	})
 }
 
-func slowStretch(m *Machine, jobs []Job, period batch.Duration) (int, batch.Share, [][]Place) {
+func slowStretch(m *Machine, jobs []Job, period batch.Duration) (int, batch.Share, [][]Placement) {
 	return slowSearch(m, jobs, 0, func(n int, value batch.Share) ([]batch.Share, bool) {
 		return slowYields(jobs[:n], value, period)
 	})

@@ -95,7 +95,7 @@ func (w *world) pin(t *rapid.T, j *Job) {
 		return
 	}
 	free := slices.Clone(w.free)
-	var places []Place
+	var places []Placement
 	for g := range j.Groups {
 		for range j.Groups[g].Tasks {
 			node := rapid.Int32Range(0, w.m.Nodes-1).Draw(t, "node")
@@ -109,9 +109,9 @@ func (w *world) pin(t *rapid.T, j *Job) {
 				}
 			}
 			free[node] -= j.Groups[g].Memory
-			at := slices.IndexFunc(places, func(p Place) bool { return p.Node == node && p.Group == int32(g) })
+			at := slices.IndexFunc(places, func(p Placement) bool { return p.Node == node && p.Group == int32(g) })
 			if at < 0 {
-				places = append(places, Place{node, int32(g), 1})
+				places = append(places, Placement{node, int32(g), 1})
 			} else {
 				places[at].Tasks++
 			}
@@ -121,10 +121,10 @@ func (w *world) pin(t *rapid.T, j *Job) {
 	j.Pinned, w.free = places, free
 }
 
-func placesOf(p *Packer, kept int) [][]Place {
-	places := make([][]Place, kept)
+func placesOf(p *Packer, kept int) [][]Placement {
+	places := make([][]Placement, kept)
 	for i := range places {
-		places[i] = slices.Clone(p.Places(i))
+		places[i] = slices.Clone(p.Placements(i))
 	}
 	return places
 }

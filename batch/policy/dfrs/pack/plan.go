@@ -7,13 +7,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// plan is one packing: what it was for, and how nodes are filled.
+// plan is one packing: the tested value, and the content of the nodes.
 type plan struct {
 	value  batch.Share   // the yield, or the inverse of the stretch
-	yields []batch.Share // of each job; only where a stretch is sought
+	yields []batch.Share // by job; only for Stretch
 
 	lists [2]runs // the CPU list and the memory list
-	// What the lists still want, and what the nodes that are not filled have left.
+	// Unmet demand of the lists, and free resources of the nodes that are not filled yet.
 	wantCPU, wantMemory, tasks int64
 	roomCPU, roomMemory        int64
 
@@ -22,10 +22,10 @@ type plan struct {
 	used   [2][]int64 // tasks of each run on the node that is being filled
 }
 
-// fill is a row of nodes that are filled alike.
+// fill is a range of nodes with the same content.
 type fill struct {
 	first, nodes  int32 // positions in up
-	counts, after int32 // of each node
+	counts, after int32 // per node
 }
 
 // count is a number of tasks of one run.
@@ -41,7 +41,7 @@ func (t *plan) reset() {
 	t.fills, t.counts = t.fills[:0], t.counts[:0]
 }
 
-// want puts an item at the end of a list.
+// want appends an item to a list.
 func (t *plan) want(list int, at int32, it *item, key, other int64) {
 	t.lists[list].add(at, it.tasks, key, other)
 	t.tasks += it.tasks
@@ -61,8 +61,8 @@ func (t *plan) seal() {
 	}
 }
 
-// reserve takes from each segment what is pinned there. It is false if somewhere
-// there is not so much CPU.
+// reserve takes the pinned tasks' shares from each segment, and reports whether each node has
+// enough CPU.
 func (p *Packer) reserve(t *plan, n int) bool {
 	t.reset()
 	for i := range p.segments {
@@ -72,7 +72,7 @@ func (p *Packer) reserve(t *plan, n int) bool {
 			if int(one.job) >= n {
 				continue
 			}
-			if one.job == nobody {
+			if one.job == noJob {
 				s.memory -= one.memory
 				continue
 			}

@@ -6,10 +6,9 @@ import "github.com/seed-9b8f70bb/drover/batch"
 type Machine struct {
 	Nodes  int32  `json:"nodes"`
 	CPU    int64  `json:"cpu"`            // of each node, in units of batch.Share: processors × batch.One
-	Memory int64  `json:"memory"`         // of each node, in bytes; 0: not known, and not counted
-	Down   []bool `json:"down,omitempty"` // nodes that take nothing; nil: all are up
-	// Taken is the memory of each node that somebody has who is not among the jobs, or
-	// who is, with groups without memory; nil: nobody has any.
+	Memory int64  `json:"memory"`         // of each node, in bytes; 0 is unknown and not counted
+	Down   []bool `json:"down,omitempty"` // nodes that take no tasks; nil: all are up
+	// Taken is the memory of each node that is used outside the jobs' groups; nil: none.
 	Taken []int64 `json:"taken,omitempty"`
 }
 
@@ -17,30 +16,30 @@ type Machine struct {
 type Group struct {
 	Tasks  int32       `json:"tasks"`
 	CPU    batch.Share `json:"cpu"`    // need of each task, 1..batch.One
-	Memory int64       `json:"memory"` // of each task, in bytes; 0 is not known and not counted
+	Memory int64       `json:"memory"` // of each task, in bytes; 0 is unknown and not counted
 }
 
-// Place is a number of tasks of one group on one node.
-type Place struct {
+// Placement is a number of tasks of one group on one node.
+type Placement struct {
 	Node  int32 `json:"node"`
 	Group int32 `json:"group"`
 	Tasks int32 `json:"tasks"`
 }
 
-// Job is a job that wants to be placed.
+// Job is a job to be placed.
 type Job struct {
-	Order  int64   `json:"order"` // of submission: who was earlier comes first among equals
+	Order  int64   `json:"order"` // submission order, which breaks ties
 	Groups []Group `json:"groups"`
-	// Pinned holds, by ascending node and then group, where all its tasks stay.
-	// Empty: it may go anywhere.
-	Pinned []Place `json:"pinned,omitempty"`
-	// Flow is the time since its submission, Virtual how much of its work it has
-	// done, in time at full rate. Only Stretch asks.
+	// Pinned holds the nodes of all its tasks, by ascending node and then group. Empty: the job
+	// can be placed anywhere.
+	Pinned []Placement `json:"pinned,omitempty"`
+	// Flow is the time since submission, Virtual the work done so far as time at full rate.
+	// Only Stretch uses them.
 	Flow    batch.Duration `json:"flow,omitempty"`
 	Virtual batch.Duration `json:"virtual,omitempty"`
 }
 
-// share is the CPU that a task with a need takes at a yield.
+// share returns the CPU that a task with a need takes at a yield.
 func share(need int64, yield batch.Share) int64 {
 	return max(1, need*int64(yield)>>20)
 }

@@ -7,14 +7,14 @@ import (
 	"io"
 )
 
-// State is what a Packer was asked, kept to be asked again: benchmarks pack states
-// that simulations have met.
+// State is the input of a Packer, recorded so that benchmarks can pack the states of
+// simulations.
 type State struct {
 	Machine Machine `json:"machine"`
 	Jobs    []Job   `json:"jobs"`
 }
 
-// WriteState appends one state to a file of states: a line of JSON.
+// WriteState appends a state to a file of states as a line of JSON.
 func WriteState(w io.Writer, m *Machine, jobs []Job) error {
 	line, err := json.Marshal(State{*m, jobs})
 	if err != nil {
@@ -26,7 +26,7 @@ func WriteState(w io.Writer, m *Machine, jobs []Job) error {
 	return nil
 }
 
-// ReadStates reads a file of states. All of them are valid.
+// ReadStates reads a file of states and validates them.
 func ReadStates(r io.Reader) ([]State, error) {
 	var states []State
 	d := json.NewDecoder(r)

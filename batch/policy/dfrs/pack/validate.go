@@ -6,15 +6,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Limits of a machine, so that sums over it stay exact.
+// Limits of a machine. They keep sums over it exact.
 const (
 	maxNodes  = 1 << 24
-	maxCPU    = 1 << 42 // units of all nodes, 4 million processors: as many tasks of one unit may want 2^20 each
+	maxCPU    = 1 << 42 // units of all nodes, 4 million processors: that many tasks of one unit can need 2^20 each
 	maxMemory = 1 << 58 // bytes of one node
 	maxSum    = 1 << 62 // bytes of all nodes
 )
 
-// A FieldError is a value that a machine or a job must not have.
+// FieldError is an invalid value in a machine or a job.
 type FieldError struct {
 	Job      int // position among the jobs, or -1: the machine
 	Field    string
@@ -22,7 +22,7 @@ type FieldError struct {
 	Accepted string
 }
 
-// Error names the field, its value and what would have been accepted.
+// Error names the field, its value and the accepted values.
 func (e *FieldError) Error() string {
 	where := "machine"
 	if e.Job >= 0 {
@@ -31,8 +31,8 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("packing: %s: %s is %d, accepted: %s", where, e.Field, e.Value, e.Accepted)
 }
 
-// Validate returns a *FieldError for the first thing that a Packer must not be
-// given. A job with more tasks than could ever fit is none of those: it is dropped.
+// Validate returns a *FieldError for the first invalid value. A job with more tasks than can
+// ever fit is valid: the Packer drops it.
 func Validate(m *Machine, jobs []Job) error {
 	if err := m.validate(); err != nil {
 		return err
@@ -61,13 +61,13 @@ func (m *Machine) validate() error {
 	case m.Memory < 0 || m.Memory > maxMemory || m.Memory > maxSum/max(nodes, 1):
 		return refuse("Memory", m.Memory, "0..%d, and %d on all nodes", int64(maxMemory), int64(maxSum))
 	case m.Down != nil && int64(len(m.Down)) != nodes:
-		return refuse("length of Down", int64(len(m.Down)), "%d, as there are nodes, or nil", nodes)
+		return refuse("length of Down", int64(len(m.Down)), "%d, one per node, or nil", nodes)
 	case m.Taken != nil && int64(len(m.Taken)) != nodes:
-		return refuse("length of Taken", int64(len(m.Taken)), "%d, as there are nodes, or nil", nodes)
+		return refuse("length of Taken", int64(len(m.Taken)), "%d, one per node, or nil", nodes)
 	}
 	for node, bytes := range m.Taken {
 		if bytes < 0 || bytes > m.Memory {
-			return refuse(fmt.Sprintf("Taken[%d]", node), bytes, "0..%d, what a node has", m.Memory)
+			return refuse(fmt.Sprintf("Taken[%d]", node), bytes, "0..%d, the memory of a node", m.Memory)
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func (j *Job) validate(at int, m *Machine, pinned map[int32]int64) error {
 		case group.Memory < 0:
 			return refuse(name("Memory"), group.Memory, "0 or more")
 		case m.Memory > 0 && group.Memory > m.Memory:
-			return refuse(name("Memory"), group.Memory, "0..%d, what a node has", m.Memory)
+			return refuse(name("Memory"), group.Memory, "0..%d, the memory of a node", m.Memory)
 		}
 	}
 	if len(j.Pinned) == 0 {
@@ -105,8 +105,8 @@ func (j *Job) validate(at int, m *Machine, pinned map[int32]int64) error {
 	return j.validatePins(m, pinned, refuse)
 }
 
-// validatePins holds the places of a pinned job against the machine, and adds
-// their memory to what is pinned on each node.
+// validatePins checks the placements of a pinned job, and adds its memory to what is pinned on
+// each node.
 func (j *Job) validatePins(m *Machine, pinned map[int32]int64, refuse func(string, int64, string, ...any) error) error {
 	tasks := make([]int64, len(j.Groups))
 	for i, p := range j.Pinned {
@@ -129,7 +129,7 @@ func (j *Job) validatePins(m *Machine, pinned map[int32]int64, refuse func(strin
 		}
 		each := j.Groups[p.Group].Memory
 		if each > 0 && int64(p.Tasks) > (m.Memory-pinned[p.Node])/each {
-			return refuse(name("Tasks"), int64(p.Tasks), "as many as the memory of node %d holds beside what is pinned there", p.Node)
+			return refuse(name("Tasks"), int64(p.Tasks), "as many as fit into the free memory of node %d", p.Node)
 		}
 		pinned[p.Node] += int64(p.Tasks) * each
 	}

@@ -26,7 +26,7 @@ func TestValidateNamesTheFieldAndWhatIsAccepted(t *testing.T) {
 		"taken from nowhere": {func(m *Machine, _ *Job) { m.Taken = []int64{0, 0, 101, 0} }, "machine: Taken[2] is 101, accepted: 0..100"},
 		"pinned where taken": {func(m *Machine, j *Job) {
 			m.Taken = []int64{100, 0, 0, 0}
-			j.Pinned = []Place{{0, 0, 1}, {3, 0, 1}}
+			j.Pinned = []Placement{{0, 0, 1}, {3, 0, 1}}
 		}, "Pinned[0].Tasks is 1"},
 		"no groups":           {func(_ *Machine, j *Job) { j.Groups = nil }, "job 0: number of Groups is 0"},
 		"flow":                {func(_ *Machine, j *Job) { j.Flow = -1 }, "job 0: Flow is -1"},
@@ -38,18 +38,18 @@ func TestValidateNamesTheFieldAndWhatIsAccepted(t *testing.T) {
 		"memory over a node":  {func(_ *Machine, j *Job) { j.Groups[0].Memory = 101 }, "Groups[0].Memory is 101, accepted: 0..100"},
 		"memory not counted":  {func(m *Machine, j *Job) { m.Memory, j.Groups[0].Memory = 0, 101 }, ""},
 		"more than could fit": {func(_ *Machine, j *Job) { j.Groups[0].Tasks = 1 << 30 }, ""},
-		"pinned":              {func(_ *Machine, j *Job) { j.Pinned = []Place{{0, 0, 1}, {3, 0, 1}} }, ""},
-		"pinned nowhere":      {func(_ *Machine, j *Job) { j.Pinned = []Place{{4, 0, 2}} }, "Pinned[0].Node is 4, accepted: 0..3"},
+		"pinned":              {func(_ *Machine, j *Job) { j.Pinned = []Placement{{0, 0, 1}, {3, 0, 1}} }, ""},
+		"pinned nowhere":      {func(_ *Machine, j *Job) { j.Pinned = []Placement{{4, 0, 2}} }, "Pinned[0].Node is 4, accepted: 0..3"},
 		"pinned on one down": {func(m *Machine, j *Job) {
 			m.Down = []bool{false, true, false, false}
-			j.Pinned = []Place{{1, 0, 2}}
+			j.Pinned = []Placement{{1, 0, 2}}
 		}, "Pinned[0].Node is 1, accepted: a node that is up"},
-		"pinned group":      {func(_ *Machine, j *Job) { j.Pinned = []Place{{0, 1, 2}} }, "Pinned[0].Group is 1, accepted: 0..0"},
-		"pinned none":       {func(_ *Machine, j *Job) { j.Pinned = []Place{{0, 0, 0}} }, "Pinned[0].Tasks is 0"},
-		"pinned twice":      {func(_ *Machine, j *Job) { j.Pinned = []Place{{0, 0, 1}, {0, 0, 1}} }, "Pinned[1].Node is 0"},
-		"pinned in part":    {func(_ *Machine, j *Job) { j.Pinned = []Place{{0, 0, 1}} }, "number of Pinned tasks of group 0 is 1, accepted: 2"},
-		"pinned too much":   {func(_ *Machine, j *Job) { j.Pinned = []Place{{0, 0, 2}} }, "memory of node 0"},
-		"pinned one's many": {func(_ *Machine, j *Job) { j.Groups[0].Tasks = 3; j.Pinned = []Place{{0, 0, 1}, {1, 0, 2}} }, "memory of node 1"},
+		"pinned group":      {func(_ *Machine, j *Job) { j.Pinned = []Placement{{0, 1, 2}} }, "Pinned[0].Group is 1, accepted: 0..0"},
+		"pinned none":       {func(_ *Machine, j *Job) { j.Pinned = []Placement{{0, 0, 0}} }, "Pinned[0].Tasks is 0"},
+		"pinned twice":      {func(_ *Machine, j *Job) { j.Pinned = []Placement{{0, 0, 1}, {0, 0, 1}} }, "Pinned[1].Node is 0"},
+		"pinned in part":    {func(_ *Machine, j *Job) { j.Pinned = []Placement{{0, 0, 1}} }, "number of Pinned tasks of group 0 is 1, accepted: 2"},
+		"pinned too much":   {func(_ *Machine, j *Job) { j.Pinned = []Placement{{0, 0, 2}} }, "memory of node 0"},
+		"pinned one's many": {func(_ *Machine, j *Job) { j.Groups[0].Tasks = 3; j.Pinned = []Placement{{0, 0, 1}, {1, 0, 2}} }, "memory of node 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &Machine{Nodes: 4, CPU: int64(batch.One), Memory: 100}
@@ -71,7 +71,7 @@ func TestValidateNamesTheFieldAndWhatIsAccepted(t *testing.T) {
 
 func TestPinnedMemoryOfSeveralJobsIsCountedTogether(t *testing.T) {
 	m := &Machine{Nodes: 1, CPU: int64(batch.One), Memory: 100}
-	one := Job{Groups: []Group{{Tasks: 1, CPU: batch.One, Memory: 60}}, Pinned: []Place{{0, 0, 1}}}
+	one := Job{Groups: []Group{{Tasks: 1, CPU: batch.One, Memory: 60}}, Pinned: []Placement{{0, 0, 1}}}
 	if err := Validate(m, []Job{one, one}); err == nil || !strings.Contains(err.Error(), "job 1: Pinned[0].Tasks is 1") {
 		t.Errorf("error %v, want one about job 1", err)
 	}

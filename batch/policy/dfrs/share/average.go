@@ -7,9 +7,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Bound returns the largest yield that all jobs can have at once: 1/max(1, Λ), Λ
-// being the largest load of any node by its capacity. What is taken for a while
-// does not count.
+// Bound returns the largest yield that all jobs can have at once: 1/max(1, Λ), where Λ is the
+// largest load of a node divided by its capacity. It ignores CPU set aside by Take.
 func (p *Pool) Bound() batch.Share {
 	most := p.capacity
 	for i := range p.nodes {
@@ -18,10 +17,9 @@ func (p *Pool) Bound() batch.Share {
 	return scale(batch.One, p.capacity, most)
 }
 
-// Average gives yields with the largest possible sum, none below the Bound
-// (opt=avg). Many may have the same sum; jobs that are alike in everything get
-// alike. It returns the jobs whose yield changed, ascending; the list is valid
-// until the next allocation.
+// Average computes yields with the largest possible sum, none below the Bound (opt=avg).
+// Several solutions can have the same sum; equal jobs get equal yields. It returns the jobs
+// whose yield changed, ascending; the list is valid until the next allocation.
 func (p *Pool) Average() []int32 {
 	all := p.becomes(average)
 	if b := p.Bound(); b != p.bound {
@@ -35,7 +33,7 @@ func (p *Pool) averageUp() {
 	p.maximize(func(*Pool, *job) float64 { return 1 })
 }
 
-// maximize gives a component the yields with the largest sum of yield × worth.
+// maximize sets the yields of a component that maximize the sum of yield × worth.
 func (p *Pool) maximize(worth func(*Pool, *job) float64) {
 	g, l := &p.program, &p.local
 	p.formulate(worth)
@@ -45,7 +43,7 @@ func (p *Pool) maximize(worth func(*Pool, *job) float64) {
 			l.yields[i] = batch.One
 			continue
 		}
-		// A hair up: what is a whole number but for rounding is that number.
+		// Round up values that are whole numbers except for a rounding error.
 		above := g.value[c] / float64(g.kinds[c].alike)
 		units := math.Floor(float64(above*float64(batch.One)) + 1.0/256)
 		l.yields[i] = min(l.lower[i]+batch.Share(units), batch.One)
@@ -53,7 +51,7 @@ func (p *Pool) maximize(worth func(*Pool, *job) float64) {
 	p.settle()
 }
 
-// scale returns share × part / whole, rounded down; part is no more than whole.
+// scale returns share × part / whole, rounded down; part must be at most whole.
 func scale(share batch.Share, part, whole int64) batch.Share {
 	high, low := bits.Mul64(uint64(share), uint64(part))
 	quotient, _ := bits.Div64(high, low, uint64(whole))

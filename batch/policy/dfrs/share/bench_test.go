@@ -23,7 +23,7 @@ type crowd struct {
 type move struct {
 	number int32
 	groups []pack.Group
-	places []pack.Place
+	places []pack.Placement
 }
 
 // newCrowd makes up a pool with a number of jobs, 1 to widest wide (powers of two)
@@ -39,9 +39,9 @@ func newCrowd(nodes, jobs, widest int32) *crowd {
 			c.Remove(m.number)
 		}
 		for node := range nodes {
-			m.places = append(m.places, pack.Place{Node: node, Tasks: 1})
+			m.places = append(m.places, pack.Placement{Node: node, Tasks: 1})
 		}
-		slices.SortFunc(m.places, func(a, b pack.Place) int {
+		slices.SortFunc(m.places, func(a, b pack.Placement) int {
 			return cmp.Or(cmp.Compare(c.Load(a.Node), c.Load(b.Node)), cmp.Compare(a.Node, b.Node))
 		})
 		m.places = m.places[:1<<random.IntN(bits.Len32(uint32(widest)))]

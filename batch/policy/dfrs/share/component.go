@@ -6,7 +6,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// goal says what yields are chosen for.
+// goal is the objective of an allocation.
 type goal uint8
 
 const (
@@ -18,15 +18,15 @@ const (
 	meanStretch
 )
 
-// component is a set of jobs that depend on each other, and the overloaded nodes
-// through which they do.
+// component is a set of jobs that depend on each other, and the overloaded nodes that connect
+// them.
 type component struct {
 	jobs, nodes []int32
 }
 
-// allocate finds the yields of all jobs that may have others than before: solve
-// does it for one component. With all it is everybody. It returns the jobs whose
-// yield changed, ascending; the list is valid until the next allocation.
+// allocate recomputes the yields that can have changed, or all yields if all is set; solve
+// computes one component. It returns the jobs whose yield changed, ascending; the list is valid
+// until the next allocation.
 func (p *Pool) allocate(all bool, solve func(*Pool)) []int32 {
 	p.pass++
 	p.changed, p.seeds = p.changed[:0], p.seeds[:0]
@@ -46,8 +46,8 @@ func (p *Pool) allocate(all bool, solve func(*Pool)) []int32 {
 	return p.changed
 }
 
-// survey collects the jobs from which components are to be found: those on nodes
-// that are or were overloaded and have changed, and those that are new.
+// survey collects the jobs whose components must be recomputed: jobs on changed nodes that are
+// or were overloaded, and new jobs.
 func (p *Pool) survey(all bool) {
 	for _, number := range p.touched {
 		n := &p.nodes[number]
@@ -97,7 +97,7 @@ func (p *Pool) explore(seed int32) {
 	}
 }
 
-// set gives a job its yield.
+// set sets a job's yield.
 func (p *Pool) set(number int32, yield batch.Share) {
 	if j := &p.jobs[number]; j.yield != yield || j.unsaid {
 		j.yield, j.unsaid = yield, false
@@ -105,8 +105,8 @@ func (p *Pool) set(number int32, yield batch.Share) {
 	}
 }
 
-// becomes says whether everything must be computed anew, as the last allocation
-// was for another goal.
+// becomes records the goal and reports whether it differs from that of the last allocation, so
+// that all yields must be recomputed.
 func (p *Pool) becomes(g goal) bool {
 	was := p.last
 	p.last = g

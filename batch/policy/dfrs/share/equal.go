@@ -6,11 +6,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Equal gives each task on a node the same part of what the node has to give
-// (EquiPartition), none more than it needs; what those leave goes to the others.
-// A job's yield is that of its worst-off task, and what its other tasks do not use
-// then is used by nobody. It returns the jobs whose yield changed, ascending; the
-// list is valid until the next allocation.
+// Equal gives each task on a node an equal part of the node's CPU (EquiPartition), at most its
+// need; tasks with a smaller need leave the rest to the others. A job's yield is that of its
+// task with the lowest yield, and CPU that its other tasks cannot use stays unused. Equal
+// returns the jobs whose yield changed, ascending; the list is valid until the next allocation.
 func (p *Pool) Equal() []int32 {
 	all := p.becomes(equal)
 	for i := range p.nodes {
@@ -31,7 +30,7 @@ func (p *Pool) Equal() []int32 {
 	return p.changed
 }
 
-// divide finds how much each task on a node gets at most.
+// divide computes the most that each task on a node gets.
 func (p *Pool) divide(n *node) {
 	room := p.room(n)
 	if n.load <= room {
@@ -54,7 +53,7 @@ func (p *Pool) divide(n *node) {
 	}
 }
 
-// worst returns the yield of the worst-off task of a job.
+// worst returns the lowest yield of a job's tasks.
 func (p *Pool) worst(j *job) batch.Share {
 	yield := batch.One
 	for _, stay := range j.at {

@@ -7,18 +7,17 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// local is what is known of the jobs of one component, in ascending order, while
-// yields with a lower bound are found for it.
+// local is the data about the jobs of one component, in ascending order, while yields with a
+// lower bound are computed.
 type local struct {
 	wanted, lower, yields []batch.Share
 }
 
-// number sorts the component, so that floats are added in the same order whatever
-// came before, numbers its jobs from 0 and sets the lower bounds: want of each,
-// where that fits.
+// number numbers the jobs of the component from 0 and sets the lower bounds to want, where that
+// fits. It sorts first, so that floats are added in an order that does not depend on the past.
 //
-// It always fits when nothing is taken. Where tasks that leave hold too much, all
-// on that node are lowered in proportion, and their jobs elsewhere with them.
+// It always fits if no CPU is set aside by Take. If leaving tasks hold too much of a node, the
+// bounds of all jobs there are lowered in proportion, also for their tasks elsewhere.
 func (p *Pool) number(want func(*Pool, *job) batch.Share) {
 	slices.Sort(p.part.jobs)
 	slices.Sort(p.part.nodes)
@@ -50,7 +49,7 @@ func (p *Pool) number(want func(*Pool, *job) batch.Share) {
 	l.yields = append(l.yields, l.lower...)
 }
 
-// use returns what the jobs of a node use at given yields, in 2^-40 of a processor.
+// use returns the CPU that the jobs of a node use at given yields, in 2^-40 of a processor.
 func (p *Pool) use(n *node, yields []batch.Share) int64 {
 	var sum int64
 	for i := range n.on {
@@ -60,8 +59,8 @@ func (p *Pool) use(n *node, yields []batch.Share) int64 {
 	return sum
 }
 
-// settle takes back what rounding may have overdrawn, never below the lower bounds,
-// which fit, and gives the component's jobs their yields.
+// settle lowers yields where rounding may have exceeded a node's CPU, never below the lower
+// bounds, which fit. Then it sets the yields of the component's jobs.
 func (p *Pool) settle() {
 	l := &p.local
 	for _, number := range p.part.nodes {
@@ -72,7 +71,7 @@ func (p *Pool) settle() {
 			at, cpu := p.jobs[t.job].local, int64(t.tasks)*int64(t.need)
 			by := min((over+cpu-1)/cpu, int64(l.yields[at]-l.lower[at]))
 			l.yields[at] -= batch.Share(by)
-			over -= by * cpu // at least: the job may have more tasks here
+			over -= by * cpu // a lower estimate: the job may have more tasks here
 		}
 	}
 	for i, number := range p.part.jobs {

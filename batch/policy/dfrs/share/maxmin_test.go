@@ -14,9 +14,9 @@ import (
 
 // put places a job of equal tasks, one on each node.
 func put(p *share.Pool, number int32, need batch.Share, nodes ...int32) {
-	var places []pack.Place
+	var places []pack.Placement
 	for _, n := range nodes {
-		places = append(places, pack.Place{Node: n, Tasks: 1})
+		places = append(places, pack.Placement{Node: n, Tasks: 1})
 	}
 	p.Put(number, []pack.Group{{CPU: need}}, places)
 }

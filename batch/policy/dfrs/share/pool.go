@@ -7,30 +7,30 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/pack"
 )
 
-// MaxCapacity is the most CPU that a node may have, in units of 2^-20 of a
-// processor: 32,768 processors. It keeps every product within 63 bits.
+// MaxCapacity is the largest CPU capacity of a node, in units of 2^-20 of a processor: 32,768
+// processors. It keeps every product within 63 bits.
 const MaxCapacity = 1 << 35
 
-// WeightOne is the weight of a job that was not weighed, MaxWeight the largest.
+// WeightOne is the default weight, MaxWeight the largest.
 const (
 	WeightOne = 16
 	MaxWeight = 1 << 12
 )
 
-// Pool is a set of equal nodes, the jobs that have tasks on them, and their
-// yields. The zero value is a pool without nodes.
+// Pool is a set of equal nodes, the jobs with tasks on them, and their yields. The zero value
+// is a pool without nodes.
 type Pool struct {
 	capacity int64
 	nodes    []node
 	jobs     []job // by number
-	tasks    int   // places in all: what a copy needs
+	tasks    int   // total number of tenants, for sizing a copy
 
-	touched []int32 // nodes at which something has changed since the last allocation
-	fresh   []int32 // jobs that were put or weighed since
+	touched []int32 // nodes changed since the last allocation
+	fresh   []int32 // jobs put or weighed since the last allocation
 	last    goal    // of the last allocation
 	bound   batch.Share
 
-	pass    int64 // number of this allocation, to tell who was seen in it
+	pass    int64 // number of this allocation, which marks visited jobs and nodes
 	seeds   []int32
 	part    component
 	changed []int32
@@ -47,11 +47,11 @@ type node struct {
 	pull  int64 // sum of tasks × need × weight
 	taken int64
 	seen  int64
-	row   int32 // within the component at hand
-	level int32 // Equal: what each task gets at most
+	row   int32 // within the current component
+	level int32 // Equal: the most that each task gets
 
 	touched bool
-	over    bool // at the last allocation its load was more than it had to give
+	over    bool // overloaded at the last allocation
 }
 
 // tenant is a number of equal tasks of one job on a node.
@@ -61,15 +61,15 @@ type tenant struct {
 	need  batch.Share
 }
 
-// job is one job as this package sees it.
+// job is the state of one job.
 type job struct {
 	at     []stay
 	yield  batch.Share
 	weight int32
-	local  int32 // its number within the component at hand
+	local  int32 // its number within the current component
 	in     bool
-	fixed  bool // its yield has been found in this allocation
-	unsaid bool // is new, and no allocation has told its yield, be it 0
+	fixed  bool // its yield in this allocation is final
+	unsaid bool // new: the next allocation reports its yield even if it is 0
 	seen   int64
 
 	flow, virtual batch.Duration // of Expect
@@ -83,8 +83,8 @@ type stay struct {
 	cpu  int64 // tasks × need
 }
 
-// New returns a pool of equal, empty nodes, each with a capacity in units of
-// 2^-20 of a processor. It panics when there is no such pool.
+// New returns a pool of equal, empty nodes, each with a capacity in units of 2^-20 of a
+// processor. It panics if an argument is out of range.
 func New(nodes int32, capacity int64) *Pool {
 	if nodes < 0 || capacity < 1 || capacity > MaxCapacity {
 		panic(fmt.Sprintf("share: %d nodes of %d units of CPU: want 1..%d units", nodes, capacity, int64(MaxCapacity)))
@@ -92,13 +92,12 @@ func New(nodes int32, capacity int64) *Pool {
 	return &Pool{capacity: capacity, nodes: make([]node, nodes), bound: batch.One}
 }
 
-// Put says where the tasks of a job are now, all of them. The job is a small
-// dense number, such as a batch.Handle. A job that is new has yield 0 and weight
-// WeightOne until it is given others; to the next allocation its yield is another one,
-// even if that is 0. One that is moved keeps what it has until then.
-func (p *Pool) Put(number int32, groups []pack.Group, places []pack.Place) {
+// Put sets the nodes of all tasks of a job. The job is a small dense number, such as a
+// batch.Handle. A new job has yield 0 and weight WeightOne; the next allocation reports its
+// yield as changed, even if it stays 0. A job that moves keeps its yield and weight until then.
+func (p *Pool) Put(number int32, groups []pack.Group, places []pack.Placement) {
 	if number < 0 {
-		panic(fmt.Sprintf("share: job %d put", number))
+		panic(fmt.Sprintf("share: put: job number %d is negative", number))
 	}
 	for int(number) >= len(p.jobs) {
 		p.jobs = append(p.jobs, job{})
@@ -128,23 +127,22 @@ func (p *Pool) Put(number int32, groups []pack.Group, places []pack.Place) {
 	p.fresh = append(p.fresh, number)
 }
 
-// Remove takes a job out. What its tasks still hold while they leave is the
-// caller's to Take.
+// Remove removes a job. CPU that its tasks hold while they leave must be set aside by Take.
 func (p *Pool) Remove(number int32) {
 	if !p.Has(number) {
-		panic(fmt.Sprintf("share: job %d removed, which is not there", number))
+		panic(fmt.Sprintf("share: remove: job %d does not exist", number))
 	}
 	p.vacate(number)
 	p.jobs[number].in = false
 	p.jobs[number].yield = 0
 }
 
-// Has says whether a job is in the pool.
+// Has reports whether a job is in the pool.
 func (p *Pool) Has(number int32) bool {
 	return number >= 0 && int(number) < len(p.jobs) && p.jobs[number].in
 }
 
-// vacate takes a job's tasks from their nodes.
+// vacate removes a job's tasks from their nodes.
 func (p *Pool) vacate(number int32) {
 	j := &p.jobs[number]
 	p.tasks -= len(j.at)
@@ -172,33 +170,32 @@ func (p *Pool) touch(number int32) {
 	}
 }
 
-// Take sets CPU of a node aside, in units of 2^-20 of a processor: tasks that are
-// leaving hold it still. Where everything is taken the jobs' yields are 0: they
-// cannot run there yet.
+// Take sets CPU of a node aside for tasks that are leaving, in units of 2^-20 of a processor.
+// If it sets all CPU aside, the yields of the node's jobs are 0: they cannot run there yet.
 func (p *Pool) Take(node int32, amount int64) {
 	n := &p.nodes[node]
 	if amount < 0 || n.taken+amount > p.capacity {
-		panic(fmt.Sprintf("share: %d units taken from node %d, %d of %d are", amount, node, n.taken, p.capacity))
+		panic(fmt.Sprintf("share: take %d units of node %d: %d of %d are taken", amount, node, n.taken, p.capacity))
 	}
 	n.taken += amount
 	p.touch(node)
 }
 
-// Give returns CPU that was taken.
+// Give returns CPU that Take set aside.
 func (p *Pool) Give(node int32, amount int64) {
 	n := &p.nodes[node]
 	if amount < 0 || amount > n.taken {
-		panic(fmt.Sprintf("share: %d units given back to node %d, %d are taken", amount, node, n.taken))
+		panic(fmt.Sprintf("share: give %d units back to node %d: only %d are taken", amount, node, n.taken))
 	}
 	n.taken -= amount
 	p.touch(node)
 }
 
-// Weigh sets a job's weight for MaxMin, 1..MaxWeight: with twice the weight it
-// has twice the yield of others that wait for the same node, up to One.
+// Weigh sets a job's weight for MaxMin, 1..MaxWeight. With twice the weight a job has twice the
+// yield of others that compete for the same node, up to One.
 func (p *Pool) Weigh(number, weight int32) {
 	if weight < 1 || weight > MaxWeight || !p.Has(number) {
-		panic(fmt.Sprintf("share: weight %d for job %d: want 1..%d for a job that is there", weight, number, MaxWeight))
+		panic(fmt.Sprintf("share: weigh: weight %d for job %d: want 1..%d and an existing job", weight, number, MaxWeight))
 	}
 	if j := &p.jobs[number]; j.weight != weight {
 		for _, stay := range j.at {
@@ -209,19 +206,18 @@ func (p *Pool) Weigh(number, weight int32) {
 	}
 }
 
-// Expect says what the stretch of a job is counted from, for MaxStretch and
-// MeanStretch: the time since its submission, its virtual time, and the least
-// yield it is to have, where there is room for that.
+// Expect sets the base of a job's stretch for MaxStretch and MeanStretch: the time since its
+// submission, its virtual time, and the least yield that it gets if there is room.
 func (p *Pool) Expect(number int32, flow, virtual batch.Duration, least batch.Share) {
 	if flow < 0 || virtual < 0 || least < 0 || least > batch.One || !p.Has(number) {
-		panic(fmt.Sprintf("share: job %d is expected after %v, of which %v, with %d at least", number, flow, virtual, least))
+		panic(fmt.Sprintf("share: expect: job %d, flow %v, virtual %v, least %d: out of range", number, flow, virtual, least))
 	}
 	j := &p.jobs[number]
 	j.flow, j.virtual, j.least = flow, virtual, least
 }
 
-// Yield returns the yield of a job at the last allocation; 0 for one that is not
-// there. Each task of the job has Of(yield, its need).
+// Yield returns the yield of a job at the last allocation, or 0 for an unknown job. Each task
+// of the job gets Of(yield, its need).
 func (p *Pool) Yield(number int32) batch.Share {
 	if !p.Has(number) {
 		return 0
@@ -229,7 +225,7 @@ func (p *Pool) Yield(number int32) batch.Share {
 	return p.jobs[number].yield
 }
 
-// Of returns the share of a processor that a task has at a yield, rounded down.
+// Of returns the share of a processor that a task gets at a yield, rounded down.
 func Of(yield, need batch.Share) batch.Share {
 	return batch.Share(int64(yield) * int64(need) >> 20)
 }
@@ -238,7 +234,7 @@ func Of(yield, need batch.Share) batch.Share {
 // processor.
 func (p *Pool) Load(node int32) int64 { return p.nodes[node].load }
 
-// room returns what a node has to give.
+// room returns the CPU of a node that is not set aside.
 func (p *Pool) room(n *node) int64 { return p.capacity - n.taken }
 
 // Clone returns an independent copy.

@@ -6,15 +6,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// program is the linear program of one component, and the scratch for it: how far
-// each column is raised above its lower bound.
+// program is the linear program of one component and its scratch memory. x is the increase of
+// each column above its lower bound.
 //
 //	maximize   sum of worth × x
 //	such that  every row: sum of cell × x <= free,   0 <= x <= upper
 //
-// Rows are the overloaded nodes, those that are alike as one. Columns are the jobs,
-// those that are alike as one: it makes no difference to the sum which of them is
-// raised, so they are raised together.
+// Rows are the overloaded nodes, columns the jobs; equal nodes share a row and equal jobs a
+// column. Equal jobs rise together, because the sum does not depend on which of them rises.
 type program struct {
 	simplex
 	nodes    []int32 // of the rows
@@ -23,15 +22,15 @@ type program struct {
 	prints   []uint64
 }
 
-// kind is what the jobs of a column have in common.
+// kind is the common data of the jobs in a column.
 type kind struct {
 	print uint64
 	worth float64
-	first int32 // one of them, by its number within the component
-	alike int32 // how many they are
+	first int32 // one of the jobs, by its number within the component
+	alike int32 // number of jobs
 }
 
-// formulate writes the program of the component at hand down.
+// formulate writes the program of the current component.
 func (p *Pool) formulate(worth func(*Pool, *job) float64) {
 	g, l := &p.program, &p.local
 	p.findRows()
@@ -49,7 +48,7 @@ func (p *Pool) formulate(worth func(*Pool, *job) float64) {
 			t := &n.on[i]
 			at := p.jobs[t.job].local
 			c := g.columnOf[at]
-			if k := &g.kinds[c]; k.first == at { // each alike job is raised by its part of x
+			if k := &g.kinds[c]; k.first == at { // each of the equal jobs rises by its part of x
 				cpu := float64(int64(t.tasks)*int64(t.need)) / float64(batch.One)
 				g.cells[r*len(g.kinds)+int(c)] += cpu
 			}
@@ -57,7 +56,7 @@ func (p *Pool) formulate(worth func(*Pool, *job) float64) {
 	}
 }
 
-// findRows leaves out nodes with the same tasks as another that has no more room.
+// findRows omits nodes with the same tasks as another node that has no more room.
 func (p *Pool) findRows() {
 	g := &p.program
 	g.nodes, g.prints = g.nodes[:0], g.prints[:0]
@@ -85,7 +84,7 @@ func (p *Pool) findRows() {
 	}
 }
 
-// findColumns groups the component's jobs.
+// findColumns groups equal jobs of the component into columns.
 func (p *Pool) findColumns(worth func(*Pool, *job) float64) {
 	g, l := &p.program, &p.local
 	g.kinds, g.columnOf = g.kinds[:0], g.columnOf[:0]
@@ -121,7 +120,7 @@ func (p *Pool) rowOf(s stay) (int32, bool) {
 	return n.row, n.over && n.row >= 0
 }
 
-// sameRows says whether two jobs use as much of each row as the other.
+// sameRows reports whether two jobs have the same use of each row.
 func (p *Pool) sameRows(a, b *job) bool {
 	i, k := 0, 0
 	for {
@@ -149,8 +148,8 @@ func (p *Pool) inRow(s stay) bool {
 	return ok
 }
 
-// mix is a hash of two numbers; the sum over a set says, but for rare accidents,
-// whether it is equal to another.
+// mix is a hash of two numbers. Sets with equal sums of hashes are equal except for rare
+// collisions.
 func mix(a int32, b int64) uint64 {
 	x := uint64(a)*0x9e3779b97f4a7c15 ^ uint64(b)*0xd1b54a32d192ed03
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -279,7 +279,7 @@ func TestWhatIsTakenOfOneOfTwoEqualNodesCounts(t *testing.T) {
 		p := share.New(3, int64(batch.One))
 		put(p, 1, batch.One, 0, 1)
 		put(p, 2, batch.One, 0, 1)
-		p.Put(3, []pack.Group{{CPU: batch.One}}, []pack.Place{{Node: 2, Tasks: 8}}) // the bound is an eighth
+		p.Put(3, []pack.Group{{CPU: batch.One}}, []pack.Placement{{Node: 2, Tasks: 8}}) // the bound is an eighth
 		p.Take(taken, int64(batch.One)/2)
 		p.Average()
 		if diff := cmp.Diff([]batch.Share{batch.One / 4, batch.One / 4}, yields(p, 1, 2)); diff != "" {

@@ -3,39 +3,38 @@ package share
 import "math"
 
 const (
-	tiny     = 1e-9  // what is smaller is taken for rounding
-	standing = 1e-12 // a step that is shorter goes nowhere
-	patience = 40    // such steps in a row, before they are chosen so that they end
+	tiny     = 1e-9  // smaller values count as rounding errors
+	standing = 1e-12 // a shorter step makes no progress
+	patience = 40    // number of such steps in a row before Bland's rule applies
 )
 
-// simplex maximizes a sum under constraints that the origin meets, with the primal
-// simplex method for bounded variables.
+// simplex maximizes a sum under constraints that the origin satisfies, with the primal simplex
+// method for bounded variables.
 //
-// The table has a line for each basic variable (at first the slack of each row)
-// and a column for each variable at a bound. A variable at its upper bound is
-// mirrored, so that all those are 0: x = upper - mirrored. To step is to raise the
-// column that promises most, until it reaches its own upper bound, and is mirrored,
-// or a basic variable reaches one of its bounds, and the two change places. After
-// many steps that go nowhere, lowest numbers are chosen (Bland's rule), which
-// cannot go round in circles; after very many altogether the method ends where it is,
-// which fits, but may not be the largest.
+// The table has a line for each basic variable (initially the slack of each row) and a column
+// for each variable at a bound. A variable at its upper bound is mirrored, x = upper -
+// mirrored, so that all nonbasic variables are 0. A step raises the column with the best gain
+// until it reaches its own upper bound, and mirrors it, or until a basic variable reaches one
+// of its bounds, and swaps the two. After many steps without progress, the lowest numbers are
+// chosen (Bland's rule), which prevents cycles. After a very large number of steps the method
+// stops at its current solution, which is feasible but may not be optimal.
 //
-// Each product is rounded by itself (no fused multiply-add), so that the path is
-// the same on every machine.
+// Each product is rounded separately (no fused multiply-add), so that every machine takes the
+// same path.
 type simplex struct {
 	m, n  int
 	cells []float64 // m lines of n
 	free  []float64 // values of the basic variables, by line
-	worth []float64 // by column: what a unit of it adds
-	upper []float64 // of variables: first of the columns, then of the slacks
-	norm  []float64 // by column: its length at the start, squared
+	worth []float64 // by column: gain per unit
+	upper []float64 // of variables: first the columns, then the slacks
+	norm  []float64 // by column: its initial length, squared
 
-	basic, column []int32 // which variable
+	basic, column []int32 // variable numbers
 	mirrored      []bool  // by variable
 	value         []float64
 }
 
-// begin makes room for a program; the cells are 0.
+// begin sizes a program and sets its cells to 0.
 func (s *simplex) begin(rows, columns int) {
 	s.m, s.n = rows, columns
 	s.cells = grown(s.cells, rows*columns)
@@ -56,7 +55,7 @@ func (s *simplex) begin(rows, columns int) {
 	}
 }
 
-// grown returns a slice of a length, all zero, in the memory of one if it is enough.
+// grown returns a zeroed slice of n elements. It reuses the memory of s if possible.
 func grown[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -66,7 +65,7 @@ func grown[T any](s []T, n int) []T {
 	return s
 }
 
-// solve leaves the best values of the columns in value.
+// solve computes the optimal values of the columns in value.
 func (s *simplex) solve() {
 	s.measure()
 	stuck := 0
@@ -91,7 +90,7 @@ func (s *simplex) solve() {
 	s.read()
 }
 
-// measure sets the lengths of the columns.
+// measure computes the lengths of the columns.
 func (s *simplex) measure() {
 	for c := range s.norm {
 		s.norm[c] = 1
@@ -105,7 +104,7 @@ func (s *simplex) measure() {
 
 func (s *simplex) line(r int) []float64 { return s.cells[r*s.n : (r+1)*s.n] }
 
-// enter returns the column to raise, or -1 when none promises anything.
+// enter returns the column to raise, or -1 if none gains.
 func (s *simplex) enter(bland bool) int {
 	best, most := -1, 0.0
 	for c, w := range s.worth {
@@ -125,8 +124,8 @@ func (s *simplex) enter(bland bool) int {
 	return best
 }
 
-// leave returns the line that stops column c, and how far it goes; -1 when that is
-// its own upper bound.
+// leave returns the line that limits column c, and the step length; the line is -1 if the
+// column's own upper bound limits it.
 func (s *simplex) leave(c int, bland bool) (line int, step float64) {
 	line, step = -1, s.upper[s.column[c]]
 	var pivot float64
@@ -144,7 +143,7 @@ func (s *simplex) leave(c int, bland bool) (line int, step float64) {
 		switch {
 		case t > step+standing:
 			continue
-		case t >= step-standing && line >= 0: // no nearer: the one that is safer
+		case t >= step-standing && line >= 0: // not shorter, and numerically safer
 			if bland && s.basic[r] > s.basic[line] || !bland && size <= pivot {
 				continue
 			}
@@ -156,7 +155,7 @@ func (s *simplex) leave(c int, bland bool) (line int, step float64) {
 	return line, step
 }
 
-// mirror takes column c to its other bound.
+// mirror moves column c to its other bound.
 func (s *simplex) mirror(c int) {
 	v := s.column[c]
 	u := s.upper[v]
@@ -170,7 +169,7 @@ func (s *simplex) mirror(c int) {
 	s.mirrored[v] = !s.mirrored[v]
 }
 
-// pivot changes the places of column c and the basic variable of a line.
+// pivot swaps column c and the basic variable of a line.
 func (s *simplex) pivot(line, c int) {
 	row := s.line(line)
 	if row[c] < 0 { // it leaves at its upper bound: mirrored, at 0
@@ -207,7 +206,7 @@ func (s *simplex) pivot(line, c int) {
 	s.basic[line], s.column[c] = s.column[c], s.basic[line]
 }
 
-// subtract takes factor times a row from another.
+// subtract subtracts factor times a row from another row.
 func subtract(from, row []float64, factor float64) {
 	from = from[:len(row)]
 	for i, cell := range row {
@@ -215,7 +214,7 @@ func subtract(from, row []float64, factor float64) {
 	}
 }
 
-// read sets the values of the first variables, the columns as they were.
+// read computes the values of the original columns.
 func (s *simplex) read() {
 	clear(s.value)
 	for r, v := range s.basic {

@@ -8,25 +8,23 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// MaxStretch gives the yields with which the largest of the stretches that are
-// expected a period from now is as small as can be, then the next largest, and so
-// on (opt=max). A job that came a flow time ago and has had a virtual time will
+// MaxStretch computes the yields that minimize the largest stretch expected a period from now,
+// then the next largest, and so on (opt=max). A job with a flow time and a virtual time will
 // have
 //
 //	stretch = (flow + period) / (virtual + yield × period)
 //
-// None has less than the least yield of its Expect, where that fits. It returns
-// the jobs whose yield changed, ascending; the list is valid until the next
-// allocation. Everything is computed anew, as flow times are others at every
-// instant.
+// No job has less than the least yield of its Expect, where that fits. MaxStretch returns the
+// jobs whose yield changed, ascending; the list is valid until the next allocation. It
+// recomputes all yields, because flow times change all the time.
 func (p *Pool) MaxStretch(period batch.Duration) []int32 {
 	p.becomes(maxStretch)
 	p.rise.period = positive(period)
 	return p.allocate(true, (*Pool).riseUp)
 }
 
-// MeanStretch gives the yields with the largest sum of the inverses of those
-// stretches (opt=avg of /stretch-per), otherwise like MaxStretch.
+// MeanStretch computes the yields with the largest sum of the inverses of those stretches
+// (opt=avg of /stretch-per). Otherwise it is like MaxStretch.
 func (p *Pool) MeanStretch(period batch.Duration) []int32 {
 	p.becomes(meanStretch)
 	p.rise.period = positive(period)
@@ -38,12 +36,12 @@ func (p *Pool) MeanStretch(period batch.Duration) []int32 {
 
 func positive(period batch.Duration) float64 {
 	if period < 1 {
-		panic("share: a period of no time")
+		panic("share: period must be positive")
 	}
 	return float64(period)
 }
 
-// rising is the scratch of the filling by inverse stretch.
+// rising is the scratch memory of the filling by inverse stretch.
 type rising struct {
 	period   float64
 	climbers []climber // by number within the component
@@ -51,8 +49,8 @@ type rising struct {
 	turns    []turn
 }
 
-// climber is a job whose yield is slope × s - behind at the inverse stretch s, but
-// no less than its lower bound and no more than 1.
+// climber is a job whose yield is slope × s - behind at the inverse stretch s, bounded by its
+// lower bound and by 1.
 type climber struct {
 	slope, behind float64
 	yield         float64 // while it does not climb
@@ -63,18 +61,18 @@ type state uint8
 
 const (
 	lying    state = iota // at its lower bound
-	climbing              // with s
-	settled               // for good
+	climbing              // rises with s
+	settled               // final
 )
 
-// slope is what the jobs of an overloaded node use: used + steep × s.
+// slope is the CPU that the jobs of an overloaded node use: used + steep × s.
 type slope struct {
 	room, used, steep float64
 	climbing          int
-	full              float64 // the s at which nothing is left, while any climb
+	full              float64 // the s at which no CPU is left, if jobs climb
 }
 
-// turn is the s at which a job begins to climb, or has all it can use.
+// turn is the s at which a job starts to climb or reaches yield 1.
 type turn struct {
 	at  float64
 	job int32
@@ -113,7 +111,7 @@ func (p *Pool) riseUp() {
 	p.settle()
 }
 
-// lieDown sets out all jobs at their lower bounds.
+// lieDown starts all jobs at their lower bounds.
 func (p *Pool) lieDown() {
 	f, l := &p.rise, &p.local
 	f.climbers, f.slopes, f.turns = f.climbers[:0], f.slopes[:0], f.turns[:0]
@@ -151,7 +149,7 @@ func (p *Pool) lieDown() {
 	}
 }
 
-// due says whether a turn still means anything.
+// due reports whether a turn still applies.
 func (f *rising) due(t turn) bool {
 	if t.end {
 		return f.climbers[t.job].state == climbing
@@ -159,7 +157,7 @@ func (f *rising) due(t turn) bool {
 	return f.climbers[t.job].state == lying
 }
 
-// fullest returns the row that is full first, or -1 when none will be.
+// fullest returns the row that is full first, or -1 if none will be.
 func (f *rising) fullest() (row int, at float64) {
 	row = -1
 	for r := range f.slopes {
@@ -170,7 +168,7 @@ func (f *rising) fullest() (row int, at float64) {
 	return row, at
 }
 
-// stop settles all jobs that climb on a row.
+// stop settles all climbing jobs of a row.
 func (p *Pool) stop(row int, now float64) {
 	f := &p.rise
 	n := &p.nodes[p.part.nodes[row]]
@@ -183,8 +181,8 @@ func (p *Pool) stop(row int, now float64) {
 	}
 }
 
-// bend takes a job to its next state, at a yield if it does not climb there, and
-// counts that on its rows.
+// bend moves a job to its next state, with a fixed yield unless it climbs, and updates its
+// rows.
 func (p *Pool) bend(local int32, to state, yield float64) {
 	f := &p.rise
 	c := &f.climbers[local]

@@ -23,7 +23,7 @@ type world struct {
 
 type resident struct {
 	groups        []pack.Group
-	places        []pack.Place
+	places        []pack.Placement
 	weight        int32
 	flow, virtual batch.Duration
 	least         batch.Share
@@ -43,7 +43,7 @@ func (w *world) numbers() []int32 {
 }
 
 // need returns what the tasks at a place need each.
-func (r *resident) need(p pack.Place) int64 {
+func (r *resident) need(p pack.Placement) int64 {
 	return int64(r.groups[p.Group].CPU)
 }
 
@@ -97,7 +97,7 @@ func (w *world) aJob(draw source) *resident {
 	for g := range r.groups {
 		first, count := draw(0, int64(w.nodes)-1), draw(1, min(int64(w.nodes), 6))
 		for i := range count {
-			r.places = append(r.places, pack.Place{
+			r.places = append(r.places, pack.Placement{
 				Node: int32((first + i) % int64(w.nodes)), Group: int32(g), Tasks: int32(draw(1, 3)),
 			})
 		}
@@ -190,8 +190,8 @@ func TestYieldsDependOnWhoIsWhereAndOnNothingElse(t *testing.T) {
 						p = p.Clone()
 						for _, number := range w.numbers() {
 							left.Remove(number)
-							left.Put(number+12, []pack.Group{{CPU: batch.One}}, []pack.Place{{Tasks: 3}})
-							left.Put(number, []pack.Group{{CPU: batch.One / 4}}, []pack.Place{{Node: w.nodes - 1, Tasks: 1}})
+							left.Put(number+12, []pack.Group{{CPU: batch.One}}, []pack.Placement{{Tasks: 3}})
+							left.Put(number, []pack.Group{{CPU: batch.One / 4}}, []pack.Placement{{Node: w.nodes - 1, Tasks: 1}})
 						}
 						goal(left)
 					}

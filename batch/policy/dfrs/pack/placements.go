@@ -2,7 +2,7 @@ package pack
 
 import "slices"
 
-// expand writes the best plan out as the places of the first n jobs.
+// expand writes the placements of the first n jobs in the best plan.
 func (p *Packer) expand(n int) {
 	t := p.best
 	p.kept = n
@@ -16,26 +16,26 @@ func (p *Packer) expand(n int) {
 	p.places = slices.Grow(p.places[:0], all)[:all]
 	p.each(t, func(it *item, at, tasks int32) {
 		next := &p.placesAt[it.job+1]
-		p.places[*next] = Place{Node: p.up[at], Group: it.group, Tasks: tasks}
+		p.places[*next] = Placement{Node: p.up[at], Group: it.group, Tasks: tasks}
 		*next++
 	})
 	for i := range p.jobs[:n] {
 		j := &p.jobs[i]
 		p.placesAt[i+1] += int32(copy(p.places[p.placesAt[i+1]:], j.Pinned))
 		if len(j.Groups) > 1 {
-			slices.SortFunc(p.Places(i), byNode)
+			slices.SortFunc(p.Placements(i), byNode)
 		}
 	}
 }
 
-// each calls f for the tasks of each item on each node, by ascending node. The tasks
-// of a run go to its items in their order.
+// each calls f for the tasks of each item on each node, by ascending node. Items get the tasks
+// of a run in their order.
 func (p *Packer) each(t *plan, f func(it *item, at, tasks int32)) {
 	for i := range t.lists {
 		l := &t.lists[i]
-		copy(l.jump, l.first) // jumps are over: which item of a run is next
+		copy(l.jump, l.first) // now the next item of each run
 		for r := range l.left {
-			l.left[r] = p.items[l.items[l.first[r]]].tasks // and how many tasks it has left
+			l.left[r] = p.items[l.items[l.first[r]]].tasks // tasks that this item has left
 		}
 	}
 	for _, row := range t.fills {
@@ -57,8 +57,8 @@ func (p *Packer) each(t *plan, f func(it *item, at, tasks int32)) {
 	}
 }
 
-// byNode orders places by node and then group.
-func byNode(a, b Place) int {
+// byNode orders placements by node and then group.
+func byNode(a, b Placement) int {
 	if a.Node != b.Node {
 		return int(a.Node) - int(b.Node)
 	}
