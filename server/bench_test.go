@@ -22,9 +22,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// The figures that a server is to reach on two cores: 1,000 durable submissions a
-// second from 32 clients with 99 of 100 answered within 50 ms; with 100,000 jobs
-// waiting, a restart within 5 s and less than 1 KB of memory for each.
+// Goals on two cores: 1,000 durable submissions per second from 32 clients, 99% answered
+// within 50 ms; with 100,000 waiting jobs, a restart within 5 s and less than 1 KB of
+// memory per job.
 //
 //	go test -run - -bench Submit -benchtime 5000x ./server
 //	go test -run - -bench Restart -benchtime 1x ./server
@@ -35,8 +35,8 @@ const (
 
 var benchPolicies = []string{"fcfs", "easy", "cbf"}
 
-// loaded is a configuration whose one job holds all but one processor of 640 for a
-// day, and which has so many jobs waiting behind one that wants all.
+// loaded returns a configuration and a store with one job on 639 of 640 processors for a
+// day, one waiting job that needs all, and the given number of jobs behind it.
 func loaded(b *testing.B, policy string) Config {
 	b.Helper()
 	cfg, err := ParseConfig(fmt.Appendf(nil, `version: 1
@@ -57,8 +57,7 @@ services:
 	return cfg
 }
 
-// crowd submits n requests from 32 clients and returns how long each took, in
-// ascending order.
+// crowd submits n requests from 32 clients and returns their times in ascending order.
 func crowd(b *testing.B, s *testSite, n int, request func(i int) *droverv1.Request) []time.Duration {
 	b.Helper()
 	took := make([]time.Duration, n)
@@ -90,7 +89,7 @@ func crowd(b *testing.B, s *testSite, n int, request func(i int) *droverv1.Reque
 	return took
 }
 
-// queued is a request of a width from 1 to 64 and a walltime of an hour to eleven.
+// queued returns a request of width 1 to 64 and a walltime of 1 to 11 hours.
 func queued(g *ground) func(i int) *droverv1.Request {
 	return func(i int) *droverv1.Request {
 		return shaped(g, int32(1)<<(i%7), int64(3660+i*7919%600*60))
@@ -103,7 +102,7 @@ func shaped(g *ground, width int32, walltime int64) *droverv1.Request {
 	return r
 }
 
-// occupy begins with the job that runs and the one that wants all.
+// occupy submits the running job and the one that needs all processors.
 func occupy(b *testing.B, s *testSite, g *ground) {
 	b.Helper()
 	for _, width := range []int32{639, 640} {
@@ -114,7 +113,7 @@ func occupy(b *testing.B, s *testSite, g *ground) {
 	}
 }
 
-// fill has the core accept jobs by the thousand, without estimates.
+// fill lets the core accept jobs in batches of a thousand, without estimates.
 func (s *testSite) fill(b *testing.B, n int, request func(i int) *droverv1.Request) {
 	b.Helper()
 	var failed error
@@ -133,7 +132,7 @@ func (s *testSite) fill(b *testing.B, n int, request func(i int) *droverv1.Reque
 	}
 }
 
-// anyTime is a planner for which all is free.
+// anyTime is a planner with all processors free.
 type anyTime struct{}
 
 func (anyTime) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
@@ -168,8 +167,8 @@ func BenchmarkSubmit(b *testing.B) {
 	}
 }
 
-// BenchmarkRestart is the time from New to a server that answers, with 100,000
-// jobs waiting, and the memory of each then.
+// BenchmarkRestart measures the time from New until the server answers with 100,000
+// waiting jobs, and the memory per job.
 func BenchmarkRestart(b *testing.B) {
 	for _, policy := range benchPolicies {
 		b.Run(policy, func(b *testing.B) {
@@ -210,7 +209,7 @@ func BenchmarkRestart(b *testing.B) {
 
 func heapBytes() uint64 {
 	runtime.GC()
-	runtime.GC() // what the first one found unreachable late
+	runtime.GC() // the second run frees what finalizers released
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc

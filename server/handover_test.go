@@ -11,7 +11,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// begin puts the beginning of some content at a site, as an upload that broke off.
+// begin uploads the beginning of some content to a site, like an interrupted upload.
 func (p *processSite) begin(content, beginning []byte) {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(within(p.t), http.MethodPut, "http://"+p.address()+"/v1/content/"+sum(content), bytes.NewReader(beginning))
@@ -35,7 +35,7 @@ func TestInputTransferOfAMoveResumes(t *testing.T) {
 	id := g.queue(payload)
 	half := payload[:len(payload)/2]
 	g.target.begin(payload, half)
-	// Nobody reads the first half at the source any more: it is not what it was.
+	// The source's first half is damaged, which proves that only the rest is transferred.
 	at := filepath.Join(g.source.dir, "jobs", id, "in", "input", "a file.txt")
 	spoilt := append(bytes.Repeat([]byte("?"), len(half)), payload[len(half):]...)
 	if err := os.Remove(at); err != nil {
@@ -49,7 +49,7 @@ func TestInputTransferOfAMoveResumes(t *testing.T) {
 	}
 	g.source.until(id, gone)
 	if at, _ := g.settled(id, payload); at != g.target {
-		t.Errorf("it ran at %s", at.name)
+		t.Errorf("the job ran at %s", at.name)
 	}
 }
 
@@ -62,6 +62,6 @@ func TestCorruptPartialTransferStartsOver(t *testing.T) {
 	}
 	g.source.until(id, gone)
 	if at, _ := g.settled(id, payload); at != g.target {
-		t.Errorf("it ran at %s", at.name)
+		t.Errorf("the job ran at %s", at.name)
 	}
 }

@@ -19,14 +19,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
 
-// answer is what plain HTTP is answered with.
+// answer is an answer to a plain HTTP request.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask makes a request with headers, given as pairs.
+// ask sends a request with headers, given as pairs.
 func ask(t *testing.T, method, url string, body io.Reader, headers ...string) answer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(within(t), method, url, body)
@@ -50,7 +50,7 @@ func ask(t *testing.T, method, url string, body io.Reader, headers ...string) an
 	return answer{res.StatusCode, res.Header, string(text)}
 }
 
-// reason returns the reason and the field of an error.
+// reason returns the reason and the field of an error answer.
 func (a answer) reason(t *testing.T) string {
 	t.Helper()
 	var detail struct{ Reason, Field, Message string }
@@ -71,7 +71,7 @@ func TestFilesOverPlainHTTP(t *testing.T) {
 		t.Fatalf("put: %+v", a)
 	}
 	if a := ask(t, "PUT", url, strings.NewReader(data)); a.status != 200 {
-		t.Errorf("again: %+v", a)
+		t.Errorf("repeated: %+v", a)
 	}
 	if a := ask(t, "HEAD", url, nil); a.status != 200 || a.header.Get("Content-Length") != "320000" || a.header.Get("ETag") != `"`+sum([]byte(data))+`"` {
 		t.Errorf("after: %+v", a)
@@ -88,16 +88,16 @@ func TestFilesOverPlainHTTP(t *testing.T) {
 		t.Errorf("range: %+v", a)
 	}
 	if a := ask(t, "GET", output, nil, "Range", "bytes=320000-"); a.status != 416 || a.reason(t) != "out-of-range Range" {
-		t.Errorf("behind the end: %+v", a)
+		t.Errorf("past the end: %+v", a)
 	}
 	if a := ask(t, "GET", s.URL()+"/v1/jobs/"+j.GetId()+"/outputs/from", nil); a.status != 404 || a.reason(t) != "unknown-output argument" {
-		t.Errorf("an input: %+v", a)
+		t.Errorf("input as an output: %+v", a)
 	}
 	if a := ask(t, "GET", s.URL()+"/v1/jobs/"+newID(t)+"/stdout", nil); a.status != 404 || a.reason(t) != "unknown-job job_id" {
 		t.Errorf("unknown job: %+v", a)
 	}
 	if a := ask(t, "GET", s.URL()+"/v1/jobs/..%2f../stdout", nil); a.status != 400 || a.reason(t) != "bad-value job_id" {
-		t.Errorf("no job: %+v", a)
+		t.Errorf("invalid job ID: %+v", a)
 	}
 }
 
@@ -127,24 +127,24 @@ func TestHTTPUploadResumesInParts(t *testing.T) {
 		return ask(t, "PUT", url, strings.NewReader(text), "Content-Range", "bytes "+span)
 	}
 	if a := put("0123", "0-3/10"); a.status != 202 || a.header.Get("Upload-Offset") != "4" {
-		t.Fatalf("the first part: %+v", a)
+		t.Fatalf("first part: %+v", a)
 	}
 	if a := ask(t, "HEAD", url+"?size=10", nil); a.status != 404 || a.header.Get("Upload-Offset") != "4" || a.header.Get("Upload-Length") != "10" {
-		t.Errorf("between: %+v", a)
+		t.Errorf("state after the first part: %+v", a)
 	}
 	if a := put("56789", "5-9/10"); a.status != 416 || a.header.Get("Upload-Offset") != "4" || a.reason(t) != "out-of-range offset" {
-		t.Errorf("a gap: %+v", a)
+		t.Errorf("part after a gap: %+v", a)
 	}
 	if a := put("456789", "4-9/10"); a.status != 201 {
-		t.Errorf("the rest: %+v", a)
+		t.Errorf("last part: %+v", a)
 	}
 	if a := put("9", "9-9/10"); a.status != 200 {
-		t.Errorf("once more: %+v", a)
+		t.Errorf("repeated part: %+v", a)
 	}
 }
 
-// Whose connection breaks has done nothing that this server could mend: it is told, if
-// it can hear, and what has arrived is kept.
+// An interrupted upload is the client's error, so the server logs no failure. It answers
+// if it can and keeps the bytes that arrived.
 func TestInterruptedUploadIsAClientError(t *testing.T) {
 	var log bytes.Buffer
 	cfg := configured(t, "")
@@ -206,10 +206,10 @@ func TestInvalidHTTPUploadsAreRefused(t *testing.T) {
 		}
 	}
 	if a := ask(t, "HEAD", s.URL()+"/v1/content/"+sha+"?size=x", nil); a.status != 400 {
-		t.Errorf("no size: %+v", a)
+		t.Errorf("upload without a size: %+v", a)
 	}
 	if n := countFiles(t, filepath.Join(s.data.Root, "content")); n != 0 {
-		t.Errorf("%d files are left of refused uploads", n)
+		t.Errorf("refused uploads left %d files", n)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestRequestsForAMovedJobAreRedirected(t *testing.T) {
 	}
 	a := ask(t, "GET", "http://"+g.target.address()+"/v1/jobs/"+id+"/outputs/out", nil)
 	if a.status != 200 || a.body != "letters" {
-		t.Errorf("there: %+v", a)
+		t.Errorf("output at the target: %+v", a)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestUploadResumesAfterAServerKill(t *testing.T) {
 		}
 		return have
 	}
-	// put sends data from an offset on, as far as the returned writer gets them.
+	// put uploads data from an offset, as far as the test writes them to the returned pipe.
 	put := func(ctx context.Context, at int64) (*io.PipeWriter, chan error) {
 		body, sending := io.Pipe()
 		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+p.address()+"/v1/content/"+sum(data), body)
@@ -270,22 +270,22 @@ func TestUploadResumesAfterAServerKill(t *testing.T) {
 		ctx, cancel := context.WithCancel(within(t))
 		at := stat().GetHaveBytes()
 		if at != life*200_000 {
-			t.Fatalf("life %d begins at %d", life, at)
+			t.Fatalf("server %d resumes at %d", life, at)
 		}
 		sending, answered := put(ctx, at)
 		if _, err := sending.Write(data[at : at+200_000]); err != nil {
 			t.Fatal(err)
 		}
-		for stat().GetHaveBytes() < at+200_000 { // the server writes what it has when asked
+		for stat().GetHaveBytes() < at+200_000 { // a query makes the server write its buffer
 			if err := ctx.Err(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		p.kill()
 		cancel()
-		_ = sending.CloseWithError(io.ErrClosedPipe) // the client reads its body to the end
+		_ = sending.CloseWithError(io.ErrClosedPipe) // end the request's body
 		if err := <-answered; err == nil {
-			t.Fatal("a killed server has answered")
+			t.Fatal("a killed server answered")
 		}
 		p.run()
 	}
@@ -294,10 +294,10 @@ func TestUploadResumesAfterAServerKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := errors.Join(sending.Close(), <-answered); err != nil {
-		t.Fatalf("the rest: %v", err)
+		t.Fatalf("last upload: %v", err)
 	}
 	if have := stat(); !have.GetComplete() {
-		t.Errorf("after all: %v", have)
+		t.Errorf("content after the last upload: %v", have)
 	}
 }
 
@@ -323,6 +323,6 @@ func TestUploadOffsetsAreChecked(t *testing.T) {
 	}
 	_, err := s.client.StatContent(within(t), &droverv1.StatContentRequest{})
 	if _, d := detail(t, err); d.GetField() != "sha256" {
-		t.Errorf("content without a name: %v", err)
+		t.Errorf("content without a hash: %v", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// changesYAML is services whose jobs add to a file as soon as they are started, and end
-// when there is a gate.
+// changesYAML defines services that change their input at the start and end when the
+// gate exists.
 const changesYAML = `
 services:
   inline:` + ledgerYAML + `
@@ -39,7 +39,7 @@ services:
       model: {fixed: {width: 1, time: 1000s}}
 `
 
-// changing is a request of these services; its vector is "abc".
+// changing returns a request for such a service, with the vector "abc".
 func changing(t testing.TB, p *processSite, service string) (r *droverv1.Request, gate string) {
 	t.Helper()
 	gate = filepath.Join(t.TempDir(), "gate")
@@ -49,7 +49,7 @@ func changing(t testing.TB, p *processSite, service string) (r *droverv1.Request
 	}}, gate
 }
 
-// has waits until a job has put a file in its directory that holds this.
+// has waits until a file in the job's directory has this content.
 func (p *processSite) has(id, name, content string) {
 	p.t.Helper()
 	ctx := within(p.t)
@@ -86,7 +86,7 @@ func TestSecondAttemptStartsWithTheOriginalInput(t *testing.T) {
 		t.Errorf("%v", j)
 	}
 	if _, err := os.Stat(filepath.Join(p.dir, "jobs", id, "work", "c.stale")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the second attempt has found the first one's output: %v", err)
+		t.Errorf("the second attempt sees the first one's output: %v", err)
 	}
 	p.has(id, "work/c.all", "abc+")
 	p.has(id, "work/c", "abc")

@@ -23,7 +23,7 @@ func TestEstimatesStateTheirReliability(t *testing.T) {
 					t.Fatal(err)
 				}
 				q, worth := res.GetQuote(), want
-				if policy == "fcfs" && notBefore > 0 { // who starts until then may put it off
+				if policy == "fcfs" && notBefore > 0 { // a job that starts before then can delay it
 					worth = droverv1.EstimateKind_ESTIMATE_KIND_FORECAST
 				}
 				if q.GetKind() != worth || q.GetStateAge() == nil || q.GetStateAge().AsDuration() < 0 ||
@@ -37,11 +37,11 @@ func TestEstimatesStateTheirReliability(t *testing.T) {
 				t.Errorf("on an empty site: %v", q)
 			}
 			if q := ask(1000); q.GetWait().GetSeconds() != 1000 || q.GetWait().GetNanos() > 1e8 {
-				t.Errorf("input travels for 1000 s: %v", q)
+				t.Errorf("with an input that arrives after 1000 s: %v", q)
 			}
 			j := s.submit(t, &droverv1.Request{Service: "block", Width: 2, Walltime: seconds(500)})
 			s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
-			// Two processors are free: 60 s on them at speed 1.0 beat four after 500 s.
+			// 60 s at speed 1.0 on the two free processors beat four processors after 500 s.
 			if q := ask(0); q.GetWidth() != 2 || q.GetWait().GetSeconds() != 0 || q.GetRun().GetSeconds() != 38 {
 				t.Errorf("beside a running job: %v", q)
 			}
@@ -52,8 +52,8 @@ func TestEstimatesStateTheirReliability(t *testing.T) {
 	}
 }
 
-// Jobs that were estimated at half a minute end at once. Who asks is told so, and
-// still is by the next server on this directory.
+// Jobs with an estimate of half a minute end at once. The server reports this error, and
+// so does the next server on the same directory.
 func TestAccuracyIsReportedAndSurvivesARestart(t *testing.T) {
 	const jobs = 12
 	cfg := configured(t, "policy: {name: easy}\n")
@@ -82,7 +82,7 @@ func TestAccuracyIsReportedAndSurvivesARestart(t *testing.T) {
 			}
 		}
 		if plain, err := s.client.GetStatus(within(t), &droverv1.GetStatusRequest{}); err != nil || len(plain.GetStatus().GetAccuracy()) != 0 {
-			t.Errorf("nobody asked: %v, %v", plain, err)
+			t.Errorf("accuracy without a request for it: %v, %v", plain, err)
 		}
 	}
 	check(s)

@@ -13,9 +13,8 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// ledgerYAML is what the servers of these tests offer that are processes of their
-// own. A job writes one line to a ledger, waits until its gate is open, writes a
-// file and ends with a code.
+// ledgerYAML defines the services of servers in separate processes. A job writes one line
+// to a ledger, waits until its gate is open, writes a file and exits with a code.
 const ledgerYAML = `
     - name: once
       doc: Leaves a line in a ledger.
@@ -46,7 +45,7 @@ const ledgerYAML = `
       model: {table: {1: 300s, 2: 150s, 4: 80s}}
 `
 
-// ledger is the services' program.
+// ledger is the program of these services.
 func ledger(args []string) error {
 	id := os.Getenv("DROVER_JOB_ID")
 	book, err := os.OpenFile(args[0], os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
@@ -81,14 +80,14 @@ func ledger(args []string) error {
 	return errors.Join(book.Close(), os.WriteFile(args[3], out, 0o600))
 }
 
-// ground is what the jobs of a test have in common.
+// ground is the ledger and the gate that a test's jobs share.
 type ground struct {
 	book string // ledger
 	gate string
 	lock *os.File
 }
 
-// newGround makes a ledger, and a gate that is shut.
+// newGround creates a ledger and a closed gate.
 func newGround(t testing.TB) *ground {
 	dir := t.TempDir()
 	g := &ground{book: filepath.Join(dir, "ledger"), gate: filepath.Join(dir, "gate")}
@@ -103,11 +102,11 @@ func newGround(t testing.TB) *ground {
 	return g
 }
 
-// open lets all jobs through the gate.
+// open opens the gate for all jobs.
 func (g *ground) open() { _ = g.lock.Close() }
 
-// lines returns how many lines each job has written, the jobs in the order of
-// their first one, and the last process of each.
+// lines returns the number of lines of each job, the jobs in the order of their first
+// line, and the process of each job's last line.
 func (g *ground) lines(t testing.TB) (count map[string]int, order []string, pid map[string]int) {
 	t.Helper()
 	text, err := os.ReadFile(g.book)
@@ -129,7 +128,7 @@ func (g *ground) lines(t testing.TB) (count map[string]int, order []string, pid 
 	return count, order, pid
 }
 
-// request is for a job that waits at the gate, or does not.
+// request returns a request for a job, which waits at the gate or not.
 func (g *ground) request(service string, width int32, gated bool, code int64) *droverv1.Request {
 	gate := ""
 	if gated {

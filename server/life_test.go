@@ -32,7 +32,7 @@ func TestJobLifeCycle(t *testing.T) {
 	}
 	j := res.GetJob()
 	if !proto.Equal(j.GetRequest(), req.GetRequest()) {
-		t.Errorf("request came back as %v", j.GetRequest())
+		t.Errorf("request of the job: %v", j.GetRequest())
 	}
 	if j.GetShape().GetWidth() != 1 || j.GetShape().GetWalltime().GetSeconds() != 9 || j.GetSite() != "lyon" || j.GetSubmittedAt() == nil {
 		t.Errorf("job: %v", j)
@@ -43,13 +43,13 @@ func TestJobLifeCycle(t *testing.T) {
 	done := s.until(t, id, droverv1.JobState_JOB_STATE_DONE)
 	if done.GetOutcome() == nil || done.GetStartedAt() == nil || done.GetEndedAt() == nil || !slices.Equal(done.GetNodes(), []string{"n1"}) ||
 		done.GetRevision() <= j.GetRevision() || !proto.Equal(done.GetDecision(), decision) {
-		t.Errorf("ended as %v", done)
+		t.Errorf("final state: %v", done)
 	}
 	if got, want := s.log(t, &droverv1.ReadLogsRequest{JobId: id}), "$HOME `ls` ; * "+id+" 1\n"; got != want {
 		t.Errorf("stdout %q, want %q", got, want)
 	}
 	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: id, Stream: droverv1.LogStream_LOG_STREAM_STDERR, Offset: 3, Follow: true}); got != "stderr\n" {
-		t.Errorf("stderr from 3 on: %q", got)
+		t.Errorf("stderr from offset 3: %q", got)
 	}
 	again, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id})
 	if err != nil || !proto.Equal(again.GetJob(), done) {
@@ -79,7 +79,7 @@ func TestWatchersSeeStatesInOrder(t *testing.T) {
 		}
 	}
 	if err := stream.Err(); err != nil || last != droverv1.JobState_JOB_STATE_DONE {
-		t.Errorf("ended with %v, %v", last, err)
+		t.Errorf("last message %v, %v", last, err)
 	}
 }
 
@@ -115,14 +115,14 @@ func TestLogsAreFollowedToTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Close()
-	more := strings.Repeat("more\n", 50_000) // several pieces
+	more := strings.Repeat("more\n", 50_000) // several messages
 	var got bytes.Buffer
 	for stream.Receive() {
 		if at := stream.Msg().GetOffset(); at != int64(got.Len()) {
-			t.Fatalf("piece at %d after %d bytes", at, got.Len())
+			t.Fatalf("chunk at offset %d after %d bytes", at, got.Len())
 		}
 		got.Write(stream.Msg().GetData())
-		if got.String() == "ready\n" { // it is read while the job runs
+		if got.String() == "ready\n" { // received while the job runs
 			go say(more)
 		}
 	}
@@ -162,11 +162,11 @@ func TestCancelOfRunningAndWaitingJobs(t *testing.T) {
 		s.until(t, id, droverv1.JobState_JOB_STATE_CANCELLED)
 		again, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: id})
 		if err != nil || again.GetJob().GetState() != droverv1.JobState_JOB_STATE_CANCELLED {
-			t.Errorf("again: %v, %v", again, err)
+			t.Errorf("repeated CancelJob: %v, %v", again, err)
 		}
 	}
 	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: waiting.GetId(), Follow: true}); got != "" {
-		t.Errorf("a job that never ran has written %q", got)
+		t.Errorf("a job that did not run logged %q", got)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestRepeatedSubmissionReturnsTheSameJob(t *testing.T) {
 	req.Request.Arguments["code"] = number(2)
 	_, err := s.client.Submit(within(t), req)
 	if code, d := detail(t, err); code != connect.CodeAlreadyExists || d.GetReason() != "job-conflict" || d.GetField() != "job_id" || d.GetRetryable() {
-		t.Errorf("another request: %v %v", code, d)
+		t.Errorf("same ID, different request: %v %v", code, d)
 	}
 	list, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{})
 	if err != nil || len(list.GetJobs()) != 1 {
@@ -235,7 +235,7 @@ func TestJobsAreListedInPages(t *testing.T) {
 	}
 }
 
-// What many large requests need must not be more than a message may have.
+// A page of large requests stays below the message limit.
 func TestPagesOfLargeJobsAreShort(t *testing.T) {
 	s := start(t, configured(t, ""))
 	var want, got []string
@@ -273,7 +273,7 @@ func TestOldJobsAreDeletedWithTheirFiles(t *testing.T) {
 		ids = append(ids, j.GetId())
 	}
 	ctx := within(t)
-	for { // a job is forgotten a moment after another one has ended
+	for { // the server deletes a job shortly after another one ends
 		if list, err := s.client.ListJobs(ctx, &droverv1.ServerServiceListJobsRequest{}); err != nil || len(list.GetJobs()) <= 2 {
 			break
 		}
@@ -285,7 +285,7 @@ func TestOldJobsAreDeletedWithTheirFiles(t *testing.T) {
 			t.Errorf("job %d: %v, %v", i, got, err)
 		}
 		if kept := got.GetJob().GetDecision() != nil || len(got.GetJob().GetNodes()) > 0; kept != (i >= 2) {
-			t.Errorf("job %d is kept: %t", i, kept)
+			t.Errorf("job %d exists: %t", i, kept)
 		}
 	}
 	list, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{})

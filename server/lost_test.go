@@ -17,8 +17,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// A supervisor that is killed takes the ends of its jobs along. What may be
-// executed twice is, under another attempt; nothing else ever.
+// The outcome of a job is lost with its supervisor. A job that can be executed twice runs
+// again as another attempt; no other job does.
 func TestJobsOfAKilledSupervisorAreLostOrRunAgain(t *testing.T) {
 	for name, kill := range map[string]func(*processSite){
 		"while the server lives":  func(p *processSite) { p.killSupervisors() },
@@ -42,7 +42,7 @@ func TestJobsOfAKilledSupervisorAreLostOrRunAgain(t *testing.T) {
 			}
 			kill(p)
 			if len(p.supervisors()) == 0 {
-				p.job(ids["once"]) // the next one is started when it is needed
+				p.job(ids["once"]) // the next supervisor starts on demand
 			}
 			g.open()
 			for service, id := range ids {
@@ -63,7 +63,7 @@ func TestJobsOfAKilledSupervisorAreLostOrRunAgain(t *testing.T) {
 	}
 }
 
-// edit changes the file of a job's first attempt.
+// edit changes the attempt file of a job's first attempt.
 func (p *processSite) edit(id string, change func([]byte) []byte) {
 	p.t.Helper()
 	name := filepath.Join(p.dir, "jobs", id, "attempts", "0-1")
@@ -97,7 +97,7 @@ func TestJobsEndedByARebootAreLostOrRunAgain(t *testing.T) {
 		p.edit(id, func(b []byte) []byte {
 			changed := boot.ReplaceAll(b, []byte(`"boot":"00000000-0000-0000-0000-000000000000"`))
 			if bytes.Equal(changed, b) {
-				t.Fatalf("attempt file names no boot: %s", b)
+				t.Fatalf("the attempt file has no boot ID: %s", b)
 			}
 			return changed
 		})
@@ -117,21 +117,21 @@ func TestJobsEndedByARebootAreLostOrRunAgain(t *testing.T) {
 
 func TestJobThatDeletesItsClaimRunsOnce(t *testing.T) {
 	for name, c := range map[string]struct {
-		heard bool // the server has written down that the job runs
-		alone bool // nobody has it: its supervisor is killed too
-		over  bool // it ends while no server is there
-		only  bool // the file is removed, the directory is left
-		why   string
+		saved  bool // the server's store says that the job runs
+		orphan bool // its supervisor is killed too
+		ends   bool // the job ends while the server is down
+		file   bool // only the attempt file is removed, not its directory
+		why    string
 	}{
-		"while its supervisor has it":                      {heard: true, why: "exit status"},
-		"when nobody has it":                               {heard: true, alone: true, why: "lost"},
-		"while its supervisor alone knows that it runs":    {why: "exit status"},
-		"while its supervisor alone knows, the file only":  {only: true, why: "exit status"},
-		"when nobody has it or knows that it has run":      {alone: true, why: "lost"},
-		"when it has ended and nobody knows that it began": {over: true, why: "lost|exit status"}, // the supervisor may not have forgotten it yet
-		"when its supervisor alone knows how it has ended": {over: true, only: true, why: "exit status"},
-		"when it has ended, and its supervisor has":        {over: true, alone: true, why: "lost"},
-		"when it has ended, the file only":                 {heard: true, over: true, only: true, why: "exit status"},
+		"running, with supervisor":                                {saved: true, why: "exit status"},
+		"running, without supervisor":                             {saved: true, orphan: true, why: "lost"},
+		"running, start not saved, with supervisor":               {why: "exit status"},
+		"running, start not saved, with supervisor, file removed": {file: true, why: "exit status"},
+		"running, start not saved, without supervisor":            {orphan: true, why: "lost"},
+		"ended, start not saved":                                  {ends: true, why: "lost|exit status"}, // the supervisor may still remember it
+		"ended, start not saved, file removed":                    {ends: true, file: true, why: "exit status"},
+		"ended, start not saved, without supervisor":              {ends: true, orphan: true, why: "lost"},
+		"ended, start saved, file removed":                        {saved: true, ends: true, file: true, why: "exit status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGround(t)
@@ -141,21 +141,21 @@ func TestJobThatDeletesItsClaimRunsOnce(t *testing.T) {
 			p.until(id, running)
 			p.ready(id)
 			p.kill()
-			if !c.heard {
-				p.unhear(id)
+			if !c.saved {
+				p.forgetStart(id)
 			}
 			removed := filepath.Join(p.dir, "jobs", id, "attempts")
-			if c.only {
+			if c.file {
 				removed = filepath.Join(removed, "0-1")
 			}
 			if err := os.RemoveAll(removed); err != nil {
 				t.Fatal(err)
 			}
-			if c.alone {
+			if c.orphan {
 				p.killSupervisors()
 			}
 			_, _, pids := g.lines(t)
-			if c.over {
+			if c.ends {
 				g.open()
 				await(t, pids[id])
 			}
@@ -166,15 +166,15 @@ func TestJobThatDeletesItsClaimRunsOnce(t *testing.T) {
 			}
 			await(t, pids[id])
 			if lines, _, _ := g.lines(t); lines[id] != 1 {
-				t.Errorf("it has run %d times", lines[id])
+				t.Errorf("the job ran %d times", lines[id])
 			}
 		})
 	}
 }
 
-// unhear makes the store of a server that was killed what it was while a job had been
-// launched and its running was not written down yet.
-func (p *processSite) unhear(id string) {
+// forgetStart sets the store of a killed server back to the moment when the job had been
+// launched but its start was not saved yet.
+func (p *processSite) forgetStart(id string) {
 	p.t.Helper()
 	st, err := store.Open(store.Config{Path: filepath.Join(p.dir, "drover.db"), Site: p.name})
 	if err != nil {
@@ -187,7 +187,7 @@ func (p *processSite) unhear(id string) {
 			return err
 		}
 		if r.State != site.Running.String() {
-			return fmt.Errorf("it is %s", r.State)
+			return fmt.Errorf("the job is %s", r.State)
 		}
 		r.State, r.Started, r.Run.Nodes = site.Starting.String(), 0, nil
 		hot, err := json.Marshal(r)
@@ -219,7 +219,7 @@ func TestServerDoesNotStartWithoutTheNodesOfARunningJob(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := p.tryRun(); err == nil || !strings.Contains(err.Error(), id) || !strings.Contains(err.Error(), want) {
-			t.Errorf("with nodes %s it started, or said: %v", nodes, err)
+			t.Errorf("start with nodes %s: %v", nodes, err)
 			p.kill()
 		}
 	}
@@ -256,11 +256,11 @@ func TestServerRefusesAnUnreadableStore(t *testing.T) {
 		}
 		err := p.tryRun()
 		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: started with %v", what, err)
+			t.Errorf("%s: start returned %v", what, err)
 			p.kill()
 		}
 		if now, err := os.ReadFile(name); err != nil || !bytes.Equal(now, bad) {
-			t.Errorf("%s: the file was changed, %v", what, err)
+			t.Errorf("%s: the store changed, %v", what, err)
 		}
 		if _, err := os.Stat(filepath.Join(p.dir, "jobs", id)); err != nil {
 			t.Errorf("%s: the job's files: %v", what, err)
@@ -271,7 +271,7 @@ func TestServerRefusesAnUnreadableStore(t *testing.T) {
 	}
 	p.run()
 	if j := p.job(id); j.GetState() != droverv1.JobState_JOB_STATE_DONE {
-		t.Errorf("it is %v", j)
+		t.Errorf("job after the restart: %v", j)
 	}
 	p.whole(id)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// learn has a site find out something of a job at once.
+// learn records a measurement of a job at once.
 func (s *testSite) learn(t *testing.T, j *droverv1.Job, found needs.Need) {
 	t.Helper()
 	g := s.shared.gauge
@@ -23,7 +23,7 @@ func (s *testSite) learn(t *testing.T, j *droverv1.Job, found needs.Need) {
 	defer g.mu.Unlock()
 	it := g.jobs[batch.Key{Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(), Attempt: j.GetAttempt()}]
 	if it == nil {
-		t.Fatalf("nothing is measured of job %s", j.GetId())
+		t.Fatalf("job %s is not measured", j.GetId())
 	}
 	it.need.Recall(found)
 	it.at = time.Now()
@@ -40,7 +40,7 @@ func (s *testSite) get(t *testing.T, id string) *droverv1.Job {
 
 func TestMeasuredNeedsSurviveARestartAndReachThePolicy(t *testing.T) {
 	cfg := sharingSite(t, "nodes: [{processors: 1, memory: 1GiB}]")
-	cfg.OnStop, cfg.measured = LeaveJobs, time.Hour // the stop is what writes it
+	cfg.OnStop, cfg.measured = LeaveJobs, time.Hour // only the stop saves it
 	s := start(t, cfg)
 	enforced(t, s, cgroup.Shares, cgroup.Measuring)
 	t.Cleanup(func() {
@@ -60,7 +60,7 @@ func TestMeasuredNeedsSurviveARestartAndReachThePolicy(t *testing.T) {
 	if n := got.GetNeeds(); n.GetDeclaredCpu() != 1 || n.GetMeasuredCpu() < 0.25 || n.GetMeasuredCpu() > 0.3 || n.GetDeclaredMemoryBytes() != 64<<20 || n.GetMeasuredMemoryBytes() != most {
 		t.Errorf("%v", n)
 	}
-	// The policy gives it no more than it needs, once it decides anew.
+	// At its next decision the policy gives the job no more than it needs.
 	for deadline := time.Now().Add(time.Minute); ; {
 		short := s.submit(t, &droverv1.Request{Service: "short"})
 		s.until(t, short.GetId(), droverv1.JobState_JOB_STATE_DONE)
@@ -72,7 +72,7 @@ func TestMeasuredNeedsSurviveARestartAndReachThePolicy(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the policy has not heard of it: %+v", u.Jobs)
+			t.Fatalf("the policy does not know the measurement: %+v", u.Jobs)
 		}
 	}
 	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: j.GetId()}); err != nil {
@@ -80,10 +80,10 @@ func TestMeasuredNeedsSurviveARestartAndReachThePolicy(t *testing.T) {
 	}
 	got = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_CANCELLED)
 	if n := got.GetNeeds(); n.GetMeasuredCpu() == 0 || n.GetMeasuredMemoryBytes() < most {
-		t.Errorf("after its end: %v", n)
+		t.Errorf("after the job's end: %v", n)
 	}
-	if n := len(s.shared.gauge.jobs); n > 2 { // those of the last look
-		t.Errorf("%d attempts are still known", n)
+	if n := len(s.shared.gauge.jobs); n > 2 { // those of the last measurement
+		t.Errorf("the gauge still knows %d attempts", n)
 	}
 }
 
@@ -108,20 +108,20 @@ func TestMeasuredNeedsAreSavedPeriodicallyAndAtTheEnd(t *testing.T) {
 	s.learn(t, j, needs.Need(want))
 	for deadline := time.Now().Add(time.Minute); recorded(j.GetId()).Memory != want.Memory; <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it was not written")
+			t.Fatal("the measurement was not saved")
 		}
 	}
-	s.learn(t, j, needs.Need{CPU: batch.One / 2, Memory: 1<<30 + 1}) // too little to be written
+	s.learn(t, j, needs.Need{CPU: batch.One / 2, Memory: 1<<30 + 1}) // too small a change to be saved
 	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: j.GetId()}); err != nil {
 		t.Fatal(err)
 	}
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_CANCELLED)
 	if got := recorded(j.GetId()); got.Memory != 1<<30+1 {
-		t.Errorf("at its end %+v", got)
+		t.Errorf("saved at the job's end: %+v", got)
 	}
 }
 
-// What is found out is shown, and yields are of what the policy plans with.
+// Measured needs are reported. Yields are relative to the needs that the policy plans with.
 func TestYieldIsRelativeToTheDeclaredNeed(t *testing.T) {
 	for discover, want := range map[string]float64{"on": 1, "off": 0.5} {
 		t.Run(discover, func(t *testing.T) {
@@ -177,24 +177,24 @@ func TestMeasurementsWaitABoundedTimeForTheReader(t *testing.T) {
 	}
 	g.enter(c, &batch.Job{}, nil, batch.LaunchOnce, nil)
 	if news := g.news(); len(news) != 0 {
-		t.Errorf("news of what is on disk, or not known: %+v", news)
+		t.Errorf("reported although saved or unknown: %+v", news)
 	}
-	g.leave(c) // before it was measured
+	g.leave(c) // leaves before its first measurement
 	if found, known := g.take(a); !known || cmp.Diff(needs.Need(before), found) != "" {
 		t.Errorf("%+v, %v", found, known)
 	}
 	g.sample(time.Now().Add(forgetFound / 2))
 	if _, known := g.found(b); !known || len(g.jobs) != 1 {
-		t.Errorf("%d are known", len(g.jobs))
+		t.Errorf("the gauge knows %d attempts", len(g.jobs))
 	}
 	g.sample(time.Now().Add(2 * forgetFound))
 	if len(g.jobs) != 0 {
-		t.Errorf("%d are known", len(g.jobs))
+		t.Errorf("the gauge knows %d attempts", len(g.jobs))
 	}
 }
 
-// Where processors are shared, who can use less of one is done as soon beside a job that
-// wants all of it; where they are given whole, it makes no difference.
+// On shared processors, a job that needs only part of a processor ends sooner beside a job
+// that needs a whole one. On whole processors, its need makes no difference.
 func TestRequestedCPUCountsWhereProcessorsAreShared(t *testing.T) {
 	for policy, shared := range map[string]bool{"dfrs": true, "easy": false, "fcfs": false, "cbf": false} {
 		t.Run(policy, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/needs"
 )
 
-// idleGauge is one of attempts that are one process each, which nobody measures.
+// idleGauge returns a gauge of unmeasured attempts with one process each.
 func idleGauge() *gauge {
 	return &gauge{meter: nothing{}, jobs: make(map[batch.Key]*gauged), divide: func(_ batch.Launch, places []batch.NodeAllocation) ([][]batch.NodeAllocation, error) {
 		return [][]batch.NodeAllocation{places}, nil
@@ -27,7 +27,7 @@ func (nothing) limits() bool { return false }
 func TestSampleIsPerTaskAndShare(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	used := cgroup.Use{CPU: 3 * time.Second, Throttled: time.Second, Memory: 700, Cache: 100}
-	const waited = time.Second // that counts where no share holds it back
+	const waited = time.Second // counts if no share throttled the task
 	for name, c := range map[string]struct {
 		it    gauged
 		worth cgroup.CPU
@@ -58,7 +58,7 @@ func TestSampleIsPerTaskAndShare(t *testing.T) {
 	}
 }
 
-// Several processes of an attempt are measured at about the same time, by their nodes.
+// The nodes measure the processes of an attempt at about the same time.
 func TestSampleUsesTheBusiestProcess(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	later := begin.Add(4 * time.Second)
@@ -74,24 +74,24 @@ func TestSampleUsesTheBusiestProcess(t *testing.T) {
 		t.Error(news, diff)
 	}
 	if _, news := it.take([]usage{one, other}, cgroup.Processor); news {
-		t.Error("the same again is news")
+		t.Error("an unchanged sample is reported")
 	}
 	late := other
 	late.at = late.at.Add(time.Second)
 	if _, news := it.take([]usage{one, late}, cgroup.Processor); news {
-		t.Error("one of them alone is news of both")
+		t.Error("a sample of one process is reported for both")
 	}
 	it = two()
 	it.changed, it.mixed = later.Add(2*time.Second), true
 	if got, _ := it.take([]usage{one, other}, cgroup.Processor); got.Span != 0 || !it.mixed {
-		t.Errorf("of the time before a change: %+v", got)
+		t.Errorf("sample from before a change of shares: %+v", got)
 	}
 	it = two()
 	if got, news := it.take([]usage{other}, cgroup.Processor); !news || got.Span != 0 || got.Memory != 300 {
-		t.Errorf("without one of them: %+v", got)
+		t.Errorf("sample without one process: %+v", got)
 	}
 	if _, news := two().take([]usage{{rank: 2, at: later}}, cgroup.Processor); news {
-		t.Error("one that is not of it")
+		t.Error("a process of another attempt is reported")
 	}
 }
 
@@ -106,7 +106,7 @@ func TestPauseInvalidatesACPUSample(t *testing.T) {
 	it.mixed = false
 	g.share(key, []batch.NodeAllocation{{Processors: 3, Share: 3}})
 	if it.mixed {
-		t.Error("mixed by the same share")
+		t.Error("an unchanged share invalidates the sample")
 	}
 	g.share(key, []batch.NodeAllocation{{Processors: 3, Share: 4}})
 	if !it.mixed || it.share != 4 {
@@ -119,9 +119,9 @@ func TestPauseInvalidatesACPUSample(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 	g.leave(key)
-	g.pause(key, true) // of one that has ended
+	g.pause(key, true) // for an ended attempt
 	if len(g.jobs) != 0 {
-		t.Error("it is still there")
+		t.Error("the ended attempt is still known")
 	}
 }
 

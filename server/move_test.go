@@ -11,7 +11,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-var payload = []byte(strings.Repeat("All these bytes have to be there in the end.\n", 9_000)) // several pieces
+var payload = []byte(strings.Repeat("Every one of these bytes must arrive.\n", 9_000)) // several messages
 
 func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
 	g := newGrid(t, "policy: {name: fcfs}")
@@ -22,11 +22,11 @@ func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
 	}
 	left := g.source.until(id, gone)
 	if left.GetMovedTo() != "nice" || left.GetEpoch() != 1 {
-		t.Errorf("at the source: %v", left)
+		t.Errorf("job at the source: %v", left)
 	}
 	at, j := g.settled(id, payload)
 	if at != g.target {
-		t.Errorf("it ran at %s", at.name)
+		t.Errorf("the job ran at %s", at.name)
 	}
 	if len(j.GetMoves()) != 1 {
 		t.Fatalf("moves: %v", j.GetMoves())
@@ -40,7 +40,7 @@ func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
 		t.Errorf("predicted gain %v", p)
 	}
 	if r := m.GetRealizedGain().AsDuration(); r < m.GetPredictedGain().AsDuration() {
-		t.Errorf("realized gain %v of a predicted %v, though it took a moment", r, m.GetPredictedGain().AsDuration())
+		t.Errorf("realized gain %v of a predicted %v for a job that ended at once", r, m.GetPredictedGain().AsDuration())
 	}
 	list, err := g.target.client.ListMoves(within(t), &droverv1.ServerServiceListMovesRequest{Filter: "state=moved"})
 	if err != nil || len(list.GetMoves()) != 1 || list.GetMoves()[0].GetJobId() != id || list.GetMoves()[0].GetRealizedGain() == nil {
@@ -48,11 +48,11 @@ func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
 	}
 }
 
-// Whoever of the two servers is killed, before or after whichever message: once it
-// is back the job runs, once, with its file.
+// One of the two servers is killed before or after each message of a move. After its
+// restart the job runs once, with its file.
 func TestServerKilledDuringAMoveRunsTheJobOnce(t *testing.T) {
 	type scenario struct {
-		at   string // whom the message is for
+		at   string // receiver of the message
 		step string
 		when moment
 		kill string
@@ -83,20 +83,20 @@ func TestServerKilledDuringAMoveRunsTheJobOnce(t *testing.T) {
 				}
 			})
 			if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil && s.kill == "target" {
-				t.Fatal(err) // else the answer may have been lost with the source
+				t.Fatal(err) // otherwise the answer can be lost with the source
 			}
 			select {
 			case <-killed:
 			case <-within(t).Done():
-				t.Fatal("there was no such message")
+				t.Fatal("the message was not sent")
 			}
 			for _, p := range victims {
 				p.run()
 			}
 			at, _ := g.settled(id, payload)
-			t.Log("it ran at", at.name)
+			t.Log("the job ran at", at.name)
 			if committed := s.step == "Confirm"; committed != (at == g.target) && (committed || s.kill != "target") {
-				t.Errorf("it ran at %s", at.name)
+				t.Errorf("the job ran at %s", at.name)
 			}
 			g.gathered()
 		})
@@ -125,13 +125,13 @@ func TestRefusedMoveLeavesTheJobInPlace(t *testing.T) {
 			t.Errorf("%s: %v %v", name, code, d)
 		}
 	}
-	// The target refuses: it is drained; then the gain is too small.
+	// The target refuses first because it is draining, then because the gain is too small.
 	if _, err := g.target.client.SetDraining(within(t), &droverv1.SetDrainingRequest{Draining: true}); err != nil {
 		t.Fatal(err)
 	}
 	g.aborted(&droverv1.MoveJobRequest{JobId: id, To: "nice"}, "drained")
 	g.target.kill()
-	g.target.run() // it is drained still
+	g.target.run() // it is still draining
 	g.aborted(&droverv1.MoveJobRequest{JobId: id, To: "nice", SeenEpoch: 1}, "drained")
 	if _, err := g.target.client.SetDraining(within(t), &droverv1.SetDrainingRequest{}); err != nil {
 		t.Fatal(err)
@@ -142,15 +142,15 @@ func TestRefusedMoveLeavesTheJobInPlace(t *testing.T) {
 	}
 	at, j := g.settled(id, []byte("x"))
 	if at != g.source || j.GetEpoch() != 3 {
-		t.Errorf("it ran at %s: %v", at.name, j)
+		t.Errorf("the job ran at %s: %v", at.name, j)
 	}
 	g.gathered()
 	if _, err := g.target.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id}); connect.CodeOf(err) != connect.CodeNotFound {
-		t.Errorf("the target says %v", err)
+		t.Errorf("GetJob at the target: %v", err)
 	}
 }
 
-// aborted orders a move that comes to nothing, for this reason.
+// aborted starts a move and checks that it aborts for this reason.
 func (g *grid) aborted(req *droverv1.MoveJobRequest, why string) {
 	g.t.Helper()
 	if _, err := g.move(req); err != nil {

@@ -60,7 +60,7 @@ func TestControlCharactersInRequestsAreRemoved(t *testing.T) {
 	}
 }
 
-// A job is not kept where it is by what others have written into its history.
+// Control characters in a job's history do not prevent its move.
 func TestHistoryOfAnIncomingJobIsCleaned(t *testing.T) {
 	g := newGrid(t, "")
 	caller := rpc.NewCaller(rpc.CallerConfig{DialTimeout: 5 * time.Second})
@@ -74,7 +74,7 @@ func TestHistoryOfAnIncomingJobIsCleaned(t *testing.T) {
 	}
 	res, err := p.Reserve(within(t), reserve)
 	for ctx := within(t); connect.CodeOf(err) == connect.CodeNotFound && ctx.Err() == nil; res, err = p.Reserve(ctx, reserve) {
-		pause(ctx, 20*time.Millisecond) // the target has not heard of the source yet
+		pause(ctx, 20*time.Millisecond) // the target does not know the source yet
 	}
 	if err != nil || res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED {
 		t.Fatalf("%v, %v", res, err)

@@ -25,8 +25,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 )
 
-// serve makes the test binary a whole server, which says in a line where it is
-// and stops at SIGTERM.
+// serve runs the test binary as a server. It prints its address in one line and stops at
+// SIGTERM.
 func serve(args []string) {
 	text, err := os.ReadFile(args[0])
 	var cfg Config
@@ -51,14 +51,13 @@ func serve(args []string) {
 	syscall.Exit(0)
 }
 
-// processSite is a site whose server is a process, that can be killed and started
-// again.
+// processSite is a site with its server in a process, which a test can kill and restart.
 type processSite struct {
 	t      testing.TB
 	name   string
 	dir    string // data
 	config string // file
-	// command is what the test binary is told, to be the server.
+	// command runs the test binary as the server.
 	command []string
 	client  droverv1connect.ServerServiceClient
 	mu      sync.Mutex
@@ -67,7 +66,7 @@ type processSite struct {
 	log     *os.File
 }
 
-// newProcessSite writes a configuration. The site has two nodes of two processors.
+// newProcessSite writes the configuration of a site of two nodes with two processors each.
 func newProcessSite(t testing.TB, name, lines string) *processSite {
 	t.Helper()
 	root := t.TempDir()
@@ -110,7 +109,7 @@ func (p *processSite) write(lines string) {
 	}
 }
 
-// run starts the process and returns when it serves.
+// run starts the process and waits until it serves.
 func (p *processSite) run() {
 	p.t.Helper()
 	if err := p.tryRun(); err != nil {
@@ -118,7 +117,7 @@ func (p *processSite) run() {
 	}
 }
 
-// tryRun returns what a server says that cannot start.
+// tryRun returns the error of a server that cannot start.
 func (p *processSite) tryRun() error {
 	var err error
 	if p.log, err = os.OpenFile(p.config+".log", os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
@@ -151,17 +150,17 @@ func (p *processSite) tryRun() error {
 	return nil
 }
 
-// address returns where the process listens.
+// address returns the address of the process.
 func (p *processSite) address() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.direct
 }
 
-// kill ends the server's process at once; its supervisor goes on.
+// kill kills the server's process. Its supervisor keeps running.
 func (p *processSite) kill() { p.end(syscall.SIGKILL) }
 
-// stop asks it to stop, and waits for that.
+// stop stops the server's process and waits for its end.
 func (p *processSite) stop() { p.end(syscall.SIGTERM) }
 
 func (p *processSite) end(sig syscall.Signal) {
@@ -173,7 +172,7 @@ func (p *processSite) end(sig syscall.Signal) {
 	_ = p.log.Close()
 }
 
-// supervisors returns the processes that keep this site's jobs.
+// supervisors returns the processes of this site's supervisors.
 func (p *processSite) supervisors() []int {
 	return processesWith(func(args []string) bool {
 		for i, a := range args {
@@ -185,7 +184,7 @@ func (p *processSite) supervisors() []int {
 	})
 }
 
-// processesWith returns the processes whose command is wanted.
+// processesWith returns the processes with a command for which wanted returns true.
 func processesWith(wanted func(args []string) bool) (pids []int) {
 	dir, err := os.ReadDir("/proc")
 	if err != nil {
@@ -204,7 +203,7 @@ func processesWith(wanted func(args []string) bool) (pids []int) {
 	return pids
 }
 
-// killSupervisors ends those processes and waits until they are gone.
+// killSupervisors kills those processes and waits for their end.
 func (p *processSite) killSupervisors() {
 	p.t.Helper()
 	for _, pid := range p.supervisors() {
@@ -215,7 +214,7 @@ func (p *processSite) killSupervisors() {
 	}
 }
 
-// await waits for the end of a process that need not be a child.
+// await waits for the end of a process, which need not be a child.
 func await(t testing.TB, pid int) {
 	t.Helper()
 	fd, err := unix.PidfdOpen(pid, 0)
@@ -232,13 +231,13 @@ func await(t testing.TB, pid int) {
 			continue
 		}
 		if n != 1 || err != nil {
-			t.Fatalf("process %d does not end: %v", pid, err)
+			t.Fatalf("process %d did not end: %v", pid, err)
 		}
 		return
 	}
 }
 
-// endAll ends what a failed test has left.
+// endAll kills processes that a failed test left.
 func (p *processSite) endAll() {
 	for _, pid := range p.supervisors() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -259,7 +258,7 @@ func (p *processSite) endAll() {
 	}
 }
 
-// submit hands a request over, under an ID of its own or the given one.
+// submit submits a request under the given ID.
 func (p *processSite) submit(id string, r *droverv1.Request) *droverv1.Job {
 	p.t.Helper()
 	res, err := p.client.Submit(within(p.t), &droverv1.SubmitRequest{JobId: id, Request: r})
@@ -279,7 +278,7 @@ func (p *processSite) job(id string) *droverv1.Job {
 	return res.GetJob()
 }
 
-// until watches a job until it is in one of the states, and returns it.
+// until watches a job until it reaches one of the states, and returns it.
 func (p *processSite) until(id string, states ...droverv1.JobState) *droverv1.Job {
 	p.t.Helper()
 	return untilState(p.t, p.client, id, states...)
@@ -297,7 +296,7 @@ func untilState(t testing.TB, c droverv1connect.ServerServiceClient, id string, 
 	})
 }
 
-// untilJob watches a job until it is as wanted.
+// untilJob watches a job until wanted returns true for it.
 func untilJob(t testing.TB, c droverv1connect.ServerServiceClient, id string, wanted func(*droverv1.Job) bool) *droverv1.Job {
 	t.Helper()
 	stream, err := c.WatchJob(within(t), &droverv1.WatchJobRequest{JobId: id})
@@ -311,11 +310,11 @@ func untilJob(t testing.TB, c droverv1connect.ServerServiceClient, id string, wa
 			return last
 		}
 	}
-	t.Fatalf("job was never as wanted, at last %v: %v", last, stream.Err())
+	t.Fatalf("job did not become as wanted, last %v: %v", last, stream.Err())
 	return nil
 }
 
-// ready waits until a job has written its line.
+// ready waits until a job has logged its line.
 func (p *processSite) ready(id string) {
 	p.t.Helper()
 	stream, err := p.client.ReadLogs(within(p.t), &droverv1.ReadLogsRequest{JobId: id, Follow: true})
@@ -331,15 +330,15 @@ func (p *processSite) ready(id string) {
 	p.t.Fatalf("job %s is not ready: %v", id, stream.Err())
 }
 
-// whole fails the test unless a job that has ended has its log and its output.
+// whole fails the test unless an ended job has its log and its output.
 func (p *processSite) whole(id string) {
 	p.t.Helper()
 	s := &testSite{client: p.client, base: "http://" + p.address()}
 	if got, want := s.log(p.t, &droverv1.ReadLogsRequest{JobId: id}), "ready "+id+"\ndone "+id+"\n"; got != want {
-		p.t.Errorf("job %s has logged %q", id, got)
+		p.t.Errorf("log of job %s: %q", id, got)
 	}
 	if got, err := s.download(within(p.t), id, "out", 0); err != nil || string(got) != "out of "+id {
-		p.t.Errorf("job %s has written %q, %v", id, got, err)
+		p.t.Errorf("output of job %s: %q, %v", id, got, err)
 	}
 }
 

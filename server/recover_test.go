@@ -12,18 +12,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// handful is a runner whose attempts the batch system follows.
-type handful struct{ runner }
+// followingRunner is a runner with attempts that the batch system already follows.
+type followingRunner struct{ runner }
 
-func (handful) Attach(_ context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Launched, error) {
+func (followingRunner) Attach(_ context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Launched, error) {
 	return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 }
 
-func (handful) Launch(context.Context, exec.Spec, *site.Job) (exec.Launched, error) {
-	panic("nothing is launched")
+func (followingRunner) Launch(context.Context, exec.Spec, *site.Job) (exec.Launched, error) {
+	panic("unexpected launch")
 }
 
-// A full disk makes the server rebuild its core while a launch from before is under way.
+// A full disk makes the server rebuild its core while an earlier launch is in progress.
 func TestRecoveryLeavesLaunchingAttemptsToTheBatchSystem(t *testing.T) {
 	data, err := openData(t.TempDir())
 	if err != nil {
@@ -34,7 +34,7 @@ func TestRecoveryLeavesLaunchingAttemptsToTheBatchSystem(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	s := &Server{data: data, runner: handful{wholeRunner{data: data}}}
+	s := &Server{data: data, runner: followingRunner{wholeRunner{data: data}}}
 	for _, state := range []site.State{site.Starting, site.Cancelling} {
 		j := &site.Job{ID: "job-" + batch.JobID(state.String()), State: state, Started: batch.Never}
 		fate, process, err := s.recoverAttempt(t.Context(), j)

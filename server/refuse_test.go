@@ -58,10 +58,10 @@ func TestInvalidRequestsAreRefusedWithDetails(t *testing.T) {
 				t.Errorf("%v %v", code, d)
 			}
 			if strings.Contains(d.String(), s.data.Root) {
-				t.Errorf("names a path of the server: %v", d)
+				t.Errorf("the error contains a server path: %v", d)
 			}
 			if tc.reason == "unknown-content" {
-				return // an estimate needs no content
+				return // estimates do not read the content
 			}
 			res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: tc.request})
 			if err == nil && res.GetQuote().GetRefusal().GetReason() != tc.reason && !strings.HasPrefix(tc.field, "request.arguments.from") {
@@ -70,7 +70,7 @@ func TestInvalidRequestsAreRefusedWithDetails(t *testing.T) {
 		})
 	}
 	if left, err := os.ReadDir(s.data.Jobs()); err != nil || len(left) != 0 {
-		t.Errorf("left of refused submissions: %v, %v", left, err)
+		t.Errorf("refused submissions left %v, %v", left, err)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestSubmitToAFullQueueIsRefused(t *testing.T) {
 	running := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
 	s.until(t, running.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
 	req := &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print"}}
-	for range 2 { // the second is a repeated one, and no new job
+	for range 2 { // the second call repeats the first and creates no job
 		if _, err := s.client.Submit(within(t), req); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestSubmitToAFullQueueIsRefused(t *testing.T) {
 	if code, d := detail(t, err); code != connect.CodeResourceExhausted || d.GetReason() != "queue-full" || !d.GetRetryable() {
 		t.Errorf("%v %v", code, d)
 	}
-	// An agent hears of it before anybody submits here.
+	// An estimate reports the full queue to agents.
 	res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: req.GetRequest()})
 	if d := res.GetQuote().GetRefusal(); err != nil || d.GetReason() != "queue-full" || !d.GetRetryable() || d.GetAccepted() == "" {
 		t.Errorf("estimate: %v, %v", res, err)
@@ -185,7 +185,7 @@ func TestOnePortServesConnectAndGRPCWithHealthAndReflection(t *testing.T) {
 				t.Errorf("services: %v", sv)
 			}
 			if name != "HTTP/2.0" {
-				return // reflection is a stream in both directions
+				return // reflection uses a bidirectional stream
 			}
 			stream := grpcreflect.NewClient(client, s.URL()).NewStream(within(t))
 			names, err := stream.ListServices()

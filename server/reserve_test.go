@@ -20,7 +20,7 @@ const (
 	givenBack = droverv1.ReservationState_RESERVATION_STATE_CANCELLED
 )
 
-// booking wants processors for some seconds.
+// booking returns a request for processors for some seconds.
 func booking(t testing.TB, width int32, duration int64) *droverv1.Booking {
 	return &droverv1.Booking{Id: newID(t), Width: width, Duration: seconds(duration), Owner: "ann"}
 }
@@ -30,7 +30,7 @@ func fixed(b *droverv1.Booking, from time.Time) *droverv1.Booking {
 	return b
 }
 
-// book books what must be had.
+// book makes a reservation that must succeed.
 func (s *testSite) book(t testing.TB, b *droverv1.Booking) *droverv1.Reservation {
 	t.Helper()
 	res, err := s.client.BookReservation(within(t), &droverv1.BookReservationRequest{Booking: b})
@@ -40,7 +40,7 @@ func (s *testSite) book(t testing.TB, b *droverv1.Booking) *droverv1.Reservation
 	return res.GetReservation()
 }
 
-// refusedBooking books what must be refused.
+// refusedBooking makes a reservation that must be refused.
 func (s *testSite) refusedBooking(t testing.TB, b *droverv1.Booking, reason, field string) *droverv1.ErrorDetail {
 	t.Helper()
 	_, err := s.client.BookReservation(within(t), &droverv1.BookReservationRequest{Booking: b})
@@ -50,7 +50,7 @@ func (s *testSite) refusedBooking(t testing.TB, b *droverv1.Booking, reason, fie
 	}
 	offer, err := s.client.OfferReservation(within(t), &droverv1.OfferReservationRequest{Booking: b})
 	if got := offer.GetRefusal().GetReason(); err != nil || got != reason {
-		t.Errorf("offered: %v, %v", offer, err)
+		t.Errorf("offer: %v, %v", offer, err)
 	}
 	return d
 }
@@ -74,7 +74,7 @@ func TestFixedReservationStartsAtTheRequestedTime(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	if again := s.book(t, b); !again.GetStart().AsTime().Equal(r.GetStart().AsTime()) || again.GetId() != r.GetId() {
-		t.Errorf("again: %v", again)
+		t.Errorf("repeated: %v", again)
 	}
 	if list := s.reservations(t, "state=active owner=ann"); len(list) != 1 {
 		t.Errorf("list: %v", list)
@@ -82,7 +82,7 @@ func TestFixedReservationStartsAtTheRequestedTime(t *testing.T) {
 	other := fixed(booking(t, 2, 600), from)
 	other.Id = b.GetId()
 	s.refusedBooking(t, other, "job-conflict", "booking.id")
-	// One that overlaps is told what is nearest: right behind it.
+	// A refused overlapping reservation gets the nearest offer: right after the first one.
 	d := s.refusedBooking(t, fixed(booking(t, 2, 600), from.Add(5*time.Minute)), "no-room", "booking.from")
 	if wait := d.GetOffer().GetWait().AsDuration(); wait < 69*time.Minute || wait > 71*time.Minute {
 		t.Errorf("nearest offer: %v", d.GetOffer())
@@ -91,9 +91,9 @@ func TestFixedReservationStartsAtTheRequestedTime(t *testing.T) {
 	advance.From, advance.Until = timestamppb.New(from.Add(5*time.Minute)), timestamppb.New(from.Add(time.Hour))
 	second := s.book(t, advance)
 	if gap := second.GetStart().AsTime().Sub(r.GetEnd().AsTime()); gap < 0 || gap > 2*time.Second {
-		t.Errorf("an advance reservation begins %v after the one in its way", gap)
+		t.Errorf("the advance reservation begins %v after the one before it", gap)
 	}
-	// Jobs are planned around both.
+	// The plan keeps jobs out of both.
 	res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{
 		Service: "block", Width: 4, Walltime: seconds(3600),
 	}})
@@ -127,7 +127,7 @@ func TestInvalidReservationsAreRefusedWithFieldAndRange(t *testing.T) {
 		}
 	}
 	if len(s.reservations(t, "")) != 0 {
-		t.Error("something was booked")
+		t.Error("a refused call made a reservation")
 	}
 	_, err := s.client.ListReservations(within(t), &droverv1.ServerServiceListReservationsRequest{Filter: "state=odd"})
 	if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != "filter" {
@@ -141,9 +141,9 @@ func TestInvalidReservationsAreRefusedWithFieldAndRange(t *testing.T) {
 
 func TestJobsRunInTheirReservationUntilItIsCancelled(t *testing.T) {
 	s := start(t, configured(t, "policy: {name: cbf}"))
-	r := s.book(t, booking(t, 2, 300)) // as soon as possible
+	r := s.book(t, booking(t, 2, 300)) // as early as possible
 	if wait := time.Until(r.GetStart().AsTime()); wait > 3*time.Second {
-		t.Errorf("it begins in %v", wait)
+		t.Errorf("the reservation begins in %v", wait)
 	}
 	inside := func(service string, width int32) *droverv1.Request {
 		return &droverv1.Request{Service: service, Into: r.GetId(), Width: width}
@@ -168,7 +168,7 @@ func TestJobsRunInTheirReservationUntilItIsCancelled(t *testing.T) {
 	}
 	_, err := s.client.MoveJob(within(t), &droverv1.MoveJobRequest{JobId: next.GetId(), To: "lyon2"})
 	if _, d := detail(t, err); d.GetReason() == "" {
-		t.Error("a job in a reservation may be moved")
+		t.Error("a job in a reservation is movable")
 	}
 	if st, err := s.client.GetStatus(within(t), &droverv1.GetStatusRequest{}); err != nil || st.GetStatus().GetBound() != 1 {
 		t.Errorf("%v, %v", st.GetStatus(), err)
@@ -191,7 +191,7 @@ func TestJobsRunInTheirReservationUntilItIsCancelled(t *testing.T) {
 	}
 }
 
-// unreserving is a batch system that sets nothing aside.
+// unreserving is a batch system without reservations.
 type unreserving struct{ system }
 
 func (unreserving) Caps() batch.Caps { return batch.Caps{} }
@@ -228,7 +228,7 @@ func TestAgreementsAreKeptOrRefused(t *testing.T) {
 	b := s.submit(t, agreed(4, 105*time.Second))
 	c := s.submit(t, agreed(1, 10*time.Minute))
 	if l, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: newID(t), Lease: seconds(60)}); err != nil || len(l.GetJobs()) != 0 {
-		t.Errorf("held: %v, %v", l, err)
+		t.Errorf("HoldJobs: %v, %v", l, err)
 	}
 	s.cancelled(t, c.GetId())
 	for reason, r := range map[string]*droverv1.Request{
@@ -243,7 +243,7 @@ func TestAgreementsAreKeptOrRefused(t *testing.T) {
 	short := &droverv1.Request{
 		Service: "print", Deadline: timestamppb.New(time.Now().Add(time.Hour)), Agreement: &droverv1.Agreement{Value: 2.5},
 	}
-	// It is planned behind a and b, unless a ends.
+	// It starts after a and b, or earlier if a ends.
 	k := s.submit(t, short)
 	s.cancelled(t, a.GetId())
 	s.cancelled(t, b.GetId())
@@ -258,7 +258,7 @@ func TestAgreementsAreKeptOrRefused(t *testing.T) {
 	}
 }
 
-// cancelled cancels a job and waits until it is.
+// cancelled cancels a job and waits for its end.
 func (s *testSite) cancelled(t testing.TB, id string) {
 	t.Helper()
 	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: id}); err != nil {
@@ -318,11 +318,11 @@ func TestReservationsAndAgreementsSurviveAServerKill(t *testing.T) {
 	if r := got[now.GetId()]; r.GetState() != opened || r.GetRunning() != 1 || r.GetWaiting() != 1 {
 		t.Errorf("%v", r)
 	}
-	// Its processors are still set aside: nobody else may have them.
+	// Its processors are still reserved: no other job gets them.
 	b := booking(t, 4, 60)
 	b.Until = timestamppb.New(time.Now().Add(5 * time.Minute))
 	if _, err := p.client.BookReservation(within(t), &droverv1.BookReservationRequest{Booking: b}); err == nil {
-		t.Error("the processors of a reservation were given to another one")
+		t.Error("processors of a reservation were reserved twice")
 	}
 	g.open()
 	p.until(running, done)

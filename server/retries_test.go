@@ -13,7 +13,7 @@ import (
 func TestFailedJobIsRetriedAsOftenAsRequested(t *testing.T) {
 	s := start(t, configured(t, "policy: {name: easy}"))
 	for name, c := range map[string]struct {
-		good    int64 // tries that fail
+		good    int64 // number of tries that fail
 		retries int32
 		on      []int32
 		want    droverv1.JobState
@@ -31,16 +31,16 @@ func TestFailedJobIsRetriedAsOftenAsRequested(t *testing.T) {
 				Service: "flaky", Arguments: arguments{"book": text(book), "good": number(c.good)}, Retries: c.retries, RetryOn: c.on,
 			})
 			if r := j.GetRequest(); r.GetRetries() != c.retries || len(r.GetRetryOn()) != len(c.on) {
-				t.Errorf("its request: %v", r)
+				t.Errorf("request: %v", r)
 			}
 			j = s.until(t, j.GetId(), c.want)
 			if j.GetAttempt() != c.tries || j.GetRetried() != c.tries-1 {
 				t.Errorf("attempt %d, retried %d, want %d", j.GetAttempt(), j.GetRetried(), c.tries)
 			}
 			if text, err := os.ReadFile(book); err != nil || len(text) != int(c.tries) {
-				t.Errorf("it ran %d times: %v", len(text), err)
+				t.Errorf("the job ran %d times: %v", len(text), err)
 			}
-			// Its log and its outputs are those of the last try.
+			// The log and the outputs are those of the last try.
 			want := "try " + string(rune('0'+c.tries-1)) + "\n"
 			if got := s.log(t, &droverv1.ReadLogsRequest{JobId: j.GetId()}); got != want {
 				t.Errorf("log %q, want %q", got, want)
@@ -70,8 +70,7 @@ func TestLaunchFailureIsNotRetried(t *testing.T) {
 	}
 }
 
-// Its server is killed while a job is tried and tried again: no try is lost, and none
-// happens twice.
+// The server is killed during each try of a job. No try is lost, and none happens twice.
 func TestRetriesSurviveKillsOfTheServer(t *testing.T) {
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "policy: {name: fcfs}")
@@ -82,7 +81,7 @@ func TestRetriesSurviveKillsOfTheServer(t *testing.T) {
 	p.submit(id, r)
 	p.ready(id)
 	p.kill()
-	g.open() // it fails while nobody looks, and all tries after it fail at once
+	g.open() // it fails while the server is down; all later tries fail at once
 	p.run()
 	p.until(id, waiting, running, droverv1.JobState_JOB_STATE_STARTING, failed)
 	p.kill()
@@ -93,15 +92,15 @@ func TestRetriesSurviveKillsOfTheServer(t *testing.T) {
 	}
 }
 
-// Who follows the log of a job hears its last try whole, though that has written over
-// what the one before wrote, which is as long.
+// A reader that follows the log receives the whole last try. Each try overwrites a log of
+// the same length.
 func TestFollowedLogRestartsWithEachTry(t *testing.T) {
 	s := start(t, configured(t, "policy: {name: fcfs}"))
 	name, say := pipe(t)
 	first := s.submit(t, &droverv1.Request{Service: "block", Width: 4, Arguments: arguments{"pipe": text(name)}})
 	book := filepath.Join(t.TempDir(), "book")
 	j := s.submit(t, &droverv1.Request{Service: "flaky", Arguments: arguments{"book": text(book), "good": number(3)}, Retries: 3})
-	heard := make(chan string)
+	followed := make(chan string)
 	go func() {
 		stream, err := s.client.ReadLogs(within(t), &droverv1.ReadLogsRequest{JobId: j.GetId(), Follow: true})
 		text := ""
@@ -114,17 +113,17 @@ func TestFollowedLogRestartsWithEachTry(t *testing.T) {
 			}
 			text += string(stream.Msg().GetData())
 		}
-		heard <- text
+		followed <- text
 	}()
 	say("x")
 	s.until(t, first.GetId(), done)
 	s.until(t, j.GetId(), done)
-	if got := <-heard; got != "try 3\n" {
+	if got := <-followed; got != "try 3\n" {
 		t.Errorf("%q", got)
 	}
 }
 
-// A job that was tried at one site goes on being tried at another one, and no more often.
+// A job that moves between two tries keeps its count of tries.
 func TestMovedJobKeepsItsNumberOfTries(t *testing.T) {
 	g := newGrid(t, "policy: {name: fcfs}")
 	first := newGround(t)
@@ -135,10 +134,10 @@ func TestMovedJobKeepsItsNumberOfTries(t *testing.T) {
 	g.source.ready(id)
 	busy := newID(t)
 	g.source.submit(busy, g.ground.request("once", 4, true, 0))
-	first.open() // it fails, and is the last one now
+	first.open() // it fails and goes to the end of the queue
 	g.source.ready(busy)
 	if j := g.source.until(id, waiting); j.GetRetried() != 1 || j.GetAttempt() != 2 {
-		t.Fatalf("after its first try: %v", j)
+		t.Fatalf("after the first try: %v", j)
 	}
 	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// crew is a site with one job that runs and five that wait.
+// crew is a site with one running and five waiting jobs.
 func crew(t *testing.T, cfg Config) (s *testSite, busy string, queue []string) {
 	t.Helper()
 	s = start(t, cfg)
@@ -41,8 +41,7 @@ func (s *testSite) place(t *testing.T, round string, list ...*droverv1.Placement
 	return res.GetJobs()
 }
 
-// plan cancels what runs again and again and returns in which order the rest
-// starts.
+// plan cancels the running job repeatedly and returns the order in which the others start.
 func (s *testSite) plan(t *testing.T, busy string, queue []string) (order []string) {
 	t.Helper()
 	left := slices.Clone(queue)
@@ -67,18 +66,18 @@ func TestRoundReordersAndReshapesJobsThatStay(t *testing.T) {
 	s, busy, queue := crew(t, configured(t, "policy: {name: fcfs}"))
 	got := s.hold(t, "r1", 600)
 	if len(got) != 5 || got[0].GetState() != held || got[0].GetId() != queue[0] {
-		t.Fatalf("held: %v", got)
+		t.Fatalf("HoldJobs: %v", got)
 	}
 	if again := s.hold(t, "r1", 600); len(again) != 5 {
-		t.Errorf("again: %v", again)
+		t.Errorf("repeated HoldJobs: %v", again)
 	}
 	if other := s.hold(t, "r2", 600); len(other) != 0 {
-		t.Errorf("another round holds %v", other)
+		t.Errorf("a second round holds %v", other)
 	}
 	probe := &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "block", Width: 4}}
 	res, err := s.client.Estimate(within(t), probe)
 	if err != nil || res.GetQuote().GetWait().AsDuration().Seconds() > 51 {
-		t.Errorf("with all of them held one waits for what runs: %v, %v", res, err)
+		t.Errorf("estimate with all waiting jobs held: %v, %v", res, err)
 	}
 	want := []string{queue[3], queue[1], queue[4]}
 	var list []*droverv1.Placement
@@ -87,10 +86,10 @@ func TestRoundReordersAndReshapesJobsThatStay(t *testing.T) {
 	}
 	for i, j := range s.place(t, "r1", list...) {
 		if j.GetState() != waiting || j.GetId() != want[i] || j.GetShape().GetWalltime().GetSeconds() != 77 {
-			t.Errorf("placed: %v", j)
+			t.Errorf("PlaceJobs: %v", j)
 		}
 	}
-	// The others are where they were: before those that were placed last.
+	// The other jobs keep their slots, before the jobs that were placed last.
 	if order := s.plan(t, busy, queue); !slices.Equal(order, append([]string{queue[0], queue[2]}, want...)) {
 		t.Errorf("order %v of %v", order, queue)
 	}
@@ -106,7 +105,7 @@ func TestExpiredLeasePutsHeldJobsBack(t *testing.T) {
 	d.until(func() bool { return d.states[queue[1]] == waiting && d.states[queue[3]] == waiting })
 	for _, j := range s.place(t, "r1", &droverv1.Placement{JobId: queue[1]}, &droverv1.Placement{JobId: queue[3], To: "nice"}) {
 		if j.GetState() != waiting || j.GetEpoch() != 0 {
-			t.Errorf("placed after the lease: %v", j)
+			t.Errorf("PlaceJobs after the lease: %v", j)
 		}
 	}
 	if order := s.plan(t, busy, queue); !slices.Equal(order, queue) {
@@ -121,15 +120,15 @@ func TestRestartHoldsJobsForTheWholeLease(t *testing.T) {
 	s = s.restarted(t, cfg, queue[2])
 	j, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: queue[2]})
 	if err != nil || j.GetJob().GetState() != held {
-		t.Errorf("it is %v, %v", j, err)
+		t.Errorf("job: %v, %v", j, err)
 	}
 	if jobs := s.place(t, "r1", &droverv1.Placement{JobId: queue[2]}); len(jobs) != 1 || jobs[0].GetState() != waiting {
-		t.Errorf("placed: %v", jobs)
+		t.Errorf("PlaceJobs: %v", jobs)
 	}
 }
 
-// A job that is coming and does not come makes room for others after a while; a
-// confirmation puts it back.
+// An incoming job that does not arrive loses its slot after a while. A confirmation gives
+// it a slot again.
 func TestSlotOfAJobThatNeverArrivesIsFreed(t *testing.T) {
 	cfg := configured(t, "policy: {name: fcfs}")
 	cfg.patience = site.Patience{First: 100 * batch.Millisecond, Longest: 200 * batch.Millisecond, Idle: batch.Second}
@@ -150,25 +149,25 @@ func TestSlotOfAJobThatNeverArrivesIsFreed(t *testing.T) {
 		return res.GetQuote().GetWait().AsDuration().Seconds()
 	}
 	if wait() < 40 {
-		t.Errorf("a job that is coming has no place: one waits %v", wait())
+		t.Errorf("an incoming job has no slot: another job waits %v", wait())
 	}
 	ctx := within(t)
 	for wait() > 0 && ctx.Err() == nil {
 	}
 	if w := wait(); w > 0 {
-		t.Fatalf("it keeps its place: one waits %v", w)
+		t.Fatalf("an incoming job keeps its slot: another job waits %v", w)
 	}
 	lower := reservation(t, func(l *droverv1.ReserveRequest) { l.JobId, l.Epoch = r.GetJobId(), 1 })
 	if res, err := p.Reserve(within(t), lower); err != nil || res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED {
-		t.Errorf("the same again: %v, %v", res, err)
+		t.Errorf("repeated Reserve: %v, %v", res, err)
 	}
 	lower.From = "venus"
 	if res, err := p.Reserve(within(t), lower); err != nil || res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_SUPERSEDED {
-		t.Errorf("the same from another site: %v, %v", res, err)
+		t.Errorf("Reserve from another site: %v, %v", res, err)
 	}
 	for range 2 {
 		if res, err := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: r.GetJobId(), Epoch: 1, From: "mars"}); err != nil || res.GetSuperseded() {
-			t.Errorf("confirm: %v, %v", res, err)
+			t.Errorf("Confirm: %v, %v", res, err)
 		}
 	}
 	s.until(t, r.GetJobId(), running)

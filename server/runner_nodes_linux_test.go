@@ -17,7 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// die kills the daemon and its supervisor, as if the host had gone.
+// die kills the daemon and its supervisor, as if the host had crashed.
 func die(t testing.TB, n *nodetest.Daemon) {
 	t.Helper()
 	n.Stop(syscall.SIGKILL)
@@ -31,7 +31,7 @@ func die(t testing.TB, n *nodetest.Daemon) {
 	}
 }
 
-// onNodes are the lines of a configuration with such nodes of two processors each.
+// onNodes returns configuration lines for these nodes with two processors each.
 func onNodes(policy string, lease time.Duration, nodes ...*nodetest.Daemon) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "policy: {name: %s}\nlease: %v\nnodes:\n", policy, lease)
@@ -41,7 +41,7 @@ func onNodes(policy string, lease time.Duration, nodes ...*nodetest.Daemon) stri
 	return b.String()
 }
 
-// farYAML are services that say where they run.
+// farYAML defines services that print where they run.
 const farYAML = `
     - name: where
       doc: Tells its node.
@@ -76,7 +76,7 @@ const farYAML = `
       model: {fixed: {width: 4, time: 30s}}
 `
 
-// onNodesSite is the configuration of a site with such nodes.
+// onNodesSite returns the configuration of a site with these nodes.
 func onNodesSite(t testing.TB, policy string, lease time.Duration, nodes ...*nodetest.Daemon) Config {
 	t.Helper()
 	cfg, err := ParseConfig([]byte(fmt.Sprintf("version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\ndata_dir: %s\ngrace: 1s\non_stop: end\nservices:\n  inline:%s\n%s",
@@ -87,7 +87,7 @@ func onNodesSite(t testing.TB, policy string, lease time.Duration, nodes ...*nod
 	return cfg
 }
 
-// output returns what a job has written to its stdout.
+// output returns a job's stdout.
 func (s *testSite) output(t testing.TB, id string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.data.Root, "jobs", id, "stdout"))
@@ -100,7 +100,7 @@ func (s *testSite) output(t testing.TB, id string) string {
 func TestJobsRunOnNodesUnderEveryKindOfPolicy(t *testing.T) {
 	a, b := nodetest.New(t), nodetest.New(t)
 	for _, policy := range []string{"easy", "dfrs", "cbf"} {
-		for _, n := range []*nodetest.Daemon{a, b} { // the nodes are another server's now
+		for _, n := range []*nodetest.Daemon{a, b} { // the next server gets the nodes
 			n.Stop(syscall.SIGTERM)
 			if err := os.Remove(filepath.Join(n.Dir, "owner.json")); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
@@ -129,14 +129,14 @@ func TestJobsRunOnNodesUnderEveryKindOfPolicy(t *testing.T) {
 	}
 }
 
-// Declared is a whole processor for each of two processes that use none.
+// The job declares a whole processor for each of two processes, which use none.
 func TestNeedsOfTasksOnNodesAreMeasured(t *testing.T) {
 	a := nodetest.New(t)
 	s := start(t, onNodesSite(t, "dfrs", 5*time.Second, a))
 	j := s.submit(t, &droverv1.Request{Service: "idle"})
 	s.until(t, j.GetId(), running)
 	if slices.Contains(s.offers(), "measuring=none") {
-		t.Skip("this host measures nothing: ", s.offers())
+		t.Skip("this host cannot measure needs: ", s.offers())
 	}
 	soon(t, "its need is known to be less", func() bool {
 		res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: j.GetId()})
@@ -182,7 +182,7 @@ func TestVirtualNodesWithSharedProcessorsStartOneProgramPerTask(t *testing.T) {
 	s.until(t, idle.GetId(), cancelled)
 }
 
-// onNodesCatalogue is what sites offer that start programs per task, but not per node.
+// onNodesCatalogue defines services for sites that start programs per task but not per node.
 func onNodesCatalogue(t testing.TB) *catalogue.Catalogue {
 	t.Helper()
 	text, _, _ := strings.Cut(farYAML, "    - name: hosts")
@@ -211,7 +211,7 @@ func TestServerStartsWithoutItsNodesAndJobsWait(t *testing.T) {
 		t.Errorf("%v, %v", res, err)
 	}
 	if !log.has("node is down", b.Name, "connection refused") {
-		t.Error("the log does not say that a node is down")
+		t.Error("the log does not report the node as down")
 	}
 	stream, err := s.client.WatchSite(within(t), &droverv1.WatchSiteRequest{})
 	if err != nil || !stream.Receive() {
@@ -229,14 +229,14 @@ func TestServerStartsWithoutItsNodesAndJobsWait(t *testing.T) {
 	}
 	b.Start()
 	if j := s.until(t, wide.GetId(), done); len(j.GetNodesAway()) > 0 {
-		t.Errorf("it has ended, and waits for %v", j.GetNodesAway())
+		t.Errorf("the ended job waits for %v", j.GetNodesAway())
 	}
 }
 
-// What is launched before anybody knows that its node has gone waits again.
+// The server launches a job before it knows that the node is lost. The job waits again.
 func TestJobWaitsAgainIfItsNodeIsLostBeforeTheLaunch(t *testing.T) {
 	a := nodetest.New(t)
-	s := start(t, onNodesSite(t, "easy", 20*time.Second, a)) // asked every 3 s
+	s := start(t, onNodesSite(t, "easy", 20*time.Second, a)) // checked every 3 s
 	a.Stop(syscall.SIGTERM)
 	j := s.submit(t, &droverv1.Request{Service: "where", Width: 1})
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_STARTING)
@@ -248,8 +248,8 @@ func TestJobWaitsAgainIfItsNodeIsLostBeforeTheLaunch(t *testing.T) {
 	s.until(t, j.GetId(), done)
 }
 
-// Of two jobs on nodes that do not answer when the server starts, one node comes back
-// before the lease must be over, and the other one never does.
+// Two nodes with a job each do not answer when the server starts. One comes back before
+// its lease ends, the other one never does.
 func TestServerStartsWhileNodesWithJobsAreUnreachable(t *testing.T) {
 	a, b := nodetest.New(t), nodetest.New(t)
 	lines := "on_stop: leave\ngrace: 1s\nservices:\n  inline:" + farYAML
@@ -269,7 +269,7 @@ func TestServerStartsWhileNodesWithJobsAreUnreachable(t *testing.T) {
 		comes, never = b, a
 	}
 	die(t, never)
-	comes.Stop(syscall.SIGKILL) // the supervisor and its tasks live on
+	comes.Stop(syscall.SIGKILL) // the supervisor and its tasks keep running
 	begun := time.Now()
 	p.run()
 	if took := time.Since(begun); took > lease/2 {
@@ -277,7 +277,7 @@ func TestServerStartsWhileNodesWithJobsAreUnreachable(t *testing.T) {
 	}
 	for i := range jobs {
 		if j := p.job(jobs[i].GetId()); j.GetState() != running || j.GetAttempt() != jobs[i].GetAttempt() {
-			t.Errorf("job %d is %v while nobody knows", i, j.GetState())
+			t.Errorf("job %d is %v while its node is unreachable", i, j.GetState())
 		}
 	}
 	comes.Start()
@@ -286,10 +286,10 @@ func TestServerStartsWhileNodesWithJobsAreUnreachable(t *testing.T) {
 		t.Errorf("%q", why)
 	}
 	if took := time.Since(begun); took < lease {
-		t.Errorf("lost after %v, its lease may have lasted %v", took, lease)
+		t.Errorf("lost after %v, before its lease of %v ended", took, lease)
 	}
 	if j := p.job(jobs[0].GetId()); j.GetState() != running {
-		t.Errorf("what runs on the other is %v: %v", j.GetState(), j.GetOutcome())
+		t.Errorf("the job on the other node is %v: %v", j.GetState(), j.GetOutcome())
 	}
 	first.end(t)
 	if j := p.until(jobs[0].GetId(), failed); j.GetOutcome().GetExitCode() != 7 || len(first.runs(t)) != 1 {
@@ -298,8 +298,8 @@ func TestServerStartsWhileNodesWithJobsAreUnreachable(t *testing.T) {
 	p.stop()
 }
 
-// One job ends while there is no server, on the node that runs on; one goes on; the third
-// waits all the while, and the nodes come in another order when the server is back.
+// While the server is down, the first job ends, the second keeps running and the third
+// waits. The next server's configuration lists the nodes in another order.
 func TestKilledServerAdoptsTheJobsOnItsNodes(t *testing.T) {
 	a, b := nodetest.New(t), nodetest.New(t)
 	lines := "on_stop: leave\ngrace: 1s\nservices:\n  inline:" + farYAML
@@ -323,10 +323,10 @@ func TestKilledServerAdoptsTheJobsOnItsNodes(t *testing.T) {
 	}
 	third.await(t, 1)
 	if j := p.job(jobs[1].GetId()); j.GetState() != running || j.GetNodes()[0] != where[0] || j.GetAttempt() != jobs[1].GetAttempt() {
-		t.Errorf("the second is %v on %v, was on %v", j.GetState(), j.GetNodes(), where)
+		t.Errorf("the second job is %v on %v, was on %v", j.GetState(), j.GetNodes(), where)
 	}
 	if j := p.until(jobs[2].GetId(), running); j.GetNodes()[0] == where[0] {
-		t.Errorf("the third is on %v, where the second is", j.GetNodes())
+		t.Errorf("the third job is on %v like the second", j.GetNodes())
 	}
 	second.end(t)
 	third.end(t)
@@ -409,7 +409,7 @@ func TestConfigurationThatWouldLoseJobsOnNodesIsRefused(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := start(t, without).stop(); err != nil { // nothing runs any more
+	if err := start(t, without).stop(); err != nil { // no job runs on it any more
 		t.Error(err)
 	}
 }

@@ -17,16 +17,16 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// book is where jobs of hold and rerun write down that they run, and a file that lets
+// book is the file in which jobs of hold and rerun record their runs, and the file that lets
 // them end.
 type book struct{ dir string }
 
-// request asks for all processors of a node.
+// request returns a request for all processors of a node.
 func (b book) request(service string) *droverv1.Request {
 	return &droverv1.Request{Width: 2, Service: service, Arguments: arguments{"until": text(filepath.Join(b.dir, "until")), "book": text(filepath.Join(b.dir, "book"))}}
 }
 
-// runs returns the process IDs of those that have begun.
+// runs returns the process IDs of the recorded runs.
 func (b book) runs(t testing.TB) []string {
 	t.Helper()
 	got, err := os.ReadFile(filepath.Join(b.dir, "book"))
@@ -36,7 +36,7 @@ func (b book) runs(t testing.TB) []string {
 	return strings.Fields(string(got))
 }
 
-// await waits until so many have begun.
+// await waits for n recorded runs.
 func (b book) await(t testing.TB, n int) {
 	t.Helper()
 	soon(t, fmt.Sprintf("%d jobs run", n), func() bool { return len(b.runs(t)) >= n })
@@ -49,7 +49,7 @@ func (b book) end(t testing.TB) {
 	}
 }
 
-// soon asks again until it is so.
+// soon polls until ok returns true.
 func soon(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	limit := time.After(time.Minute)
@@ -59,12 +59,12 @@ func soon(t testing.TB, what string, so func() bool) {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatal("not so after a minute: ", what)
+			t.Fatal("not within a minute: ", what)
 		}
 	}
 }
 
-// journalOf collects what a server logs.
+// journalOf collects a server's log.
 type journalOf struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -101,7 +101,7 @@ func TestDeadNodeLosesOnlyItsOwnJobs(t *testing.T) {
 		s := start(t, onNodesSite(t, policy, 2*time.Second, a, b))
 		holds, reruns := book{t.TempDir()}, book{t.TempDir()}
 		one, other := holds.request("hold"), reruns.request("rerun")
-		if policy == "dfrs" { // to which memory is what cannot be shared
+		if policy == "dfrs" { // it cannot share memory
 			one.Width, one.MemoryBytes, other.Width, other.MemoryBytes = 1, 600<<20, 1, 600<<20
 		}
 		first := s.submit(t, one)
@@ -113,7 +113,7 @@ func TestDeadNodeLosesOnlyItsOwnJobs(t *testing.T) {
 		at := map[string]*nodetest.Daemon{a.Name: a, b.Name: b}
 		dies, stays := at[first.GetNodes()[0]], at[second.GetNodes()[0]]
 		if dies == stays {
-			t.Fatalf("%s: both are on %s", policy, dies.Name)
+			t.Fatalf("%s: both jobs run on %s", policy, dies.Name)
 		}
 		begun := time.Now()
 		die(t, dies)
@@ -130,7 +130,7 @@ func TestDeadNodeLosesOnlyItsOwnJobs(t *testing.T) {
 			return j.GetState() == running && j.GetAttempt() > second.GetAttempt()
 		})
 		if again.GetNodes()[0] != stays.Name {
-			t.Errorf("%s: again on %v, which is not there", policy, again.GetNodes())
+			t.Errorf("%s: the second attempt is on the dead node %v", policy, again.GetNodes())
 		}
 		reruns.await(t, 2)
 		reruns.end(t)
@@ -139,7 +139,7 @@ func TestDeadNodeLosesOnlyItsOwnJobs(t *testing.T) {
 			t.Errorf("%s: ran %d times", policy, n)
 		}
 		if n := len(holds.runs(t)); n != 1 {
-			t.Errorf("%s: what may run once ran %d times", policy, n)
+			t.Errorf("%s: the job that must run once ran %d times", policy, n)
 		}
 	}
 }

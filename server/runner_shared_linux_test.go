@@ -21,7 +21,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// spinYAML offers what always wants to run, and what is over at once.
+// spinYAML defines a service that always uses its processor and one that ends at once.
 const spinYAML = `
     - name: spin
       doc: Computes until it is ended.
@@ -33,7 +33,7 @@ const spinYAML = `
       model: {fixed: {width: 1, time: 30s}}
 `
 
-// sharingSite is a site under DFRS on some of this host.
+// sharingSite is a site under DFRS on part of this host.
 func sharingSite(t *testing.T, lines string) Config {
 	t.Helper()
 	cfg, err := ParseConfig([]byte(fmt.Sprintf(`version: 1
@@ -50,21 +50,21 @@ services:
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.worth = cgroup.Processor / 5 // other tests want the host, too
+	cfg.worth = cgroup.Processor / 5 // leave processors for other tests
 	return cfg
 }
 
-// enforced skips a test where nothing but signals holds jobs to their shares.
+// enforced skips a test on hosts that enforce shares only by signals.
 func enforced(t *testing.T, s *testSite, all ...cgroup.Ability) {
 	t.Helper()
 	for _, a := range all {
 		if way := s.shared.host.Offers().Of(a); way == cgroup.None || way == cgroup.Signals {
-			t.Skip("this host offers no control groups: ", s.shared.host.Offers())
+			t.Skip("this host has no control groups: ", s.shared.host.Offers())
 		}
 	}
 }
 
-// used returns the processor time of a job's task.
+// used returns the processor time that a job's task used.
 func (s *testSite) used(t *testing.T, j *droverv1.Job) cgroup.Use {
 	t.Helper()
 	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(), Attempt: j.GetAttempt()}})
@@ -78,8 +78,8 @@ func (s *testSite) used(t *testing.T, j *droverv1.Job) cgroup.Use {
 	return u
 }
 
-// The first need is a whole processor, the last half of one: yields are equal, so it has
-// half as much as the others.
+// The first jobs need a whole processor each, the last one half. Yields are equal, thus it
+// gets half as much as the others.
 func TestJobsOnOneNodeGetTheirShares(t *testing.T) {
 	s := start(t, sharingSite(t, "nodes: [{processors: 1}]"))
 	enforced(t, s, cgroup.Shares, cgroup.Measuring)
@@ -101,12 +101,12 @@ func TestJobsOnOneNodeGetTheirShares(t *testing.T) {
 			}
 			return
 		} else if try == tries {
-			t.Skipf("this host is too busy: jobs %v were not held back by their shares: %v", starved, got)
+			t.Skipf("this host is too busy: shares did not throttle jobs %v: %v", starved, got)
 		}
 	}
 }
 
-// measure returns what jobs use, and who of them has got less than the quota allows.
+// measure returns the usage of jobs, and the jobs that got less than their quota.
 func (s *testSite) measure(t *testing.T, jobs []*droverv1.Job, span time.Duration) (rates []float64, starved []int) {
 	begin := time.Now()
 	var before []cgroup.Use
@@ -117,7 +117,7 @@ func (s *testSite) measure(t *testing.T, jobs []*droverv1.Job, span time.Duratio
 	for i, j := range jobs {
 		after, passed := s.used(t, j), time.Since(begin)
 		rates = append(rates, float64(after.CPU-before[i].CPU)/float64(passed))
-		// Who always wants to run is held back in every period, of 100 ms.
+		// A job that always uses its processor is throttled in every period of 100 ms.
 		if float64(after.Periods-before[i].Periods) < 0.9*float64(passed/(100*time.Millisecond)) {
 			starved = append(starved, i)
 		}
@@ -135,7 +135,7 @@ func TestLateShortJobStartsAtOnce(t *testing.T) {
 	j := s.submit(t, &droverv1.Request{Service: "short"})
 	j = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
 	if waited := j.GetStartedAt().AsTime().Sub(late); waited > time.Second {
-		t.Errorf("it has waited for %v", waited)
+		t.Errorf("the short job waited %v", waited)
 	}
 	t.Logf("started after %v, over after %v", j.GetStartedAt().AsTime().Sub(late), time.Since(late))
 }
@@ -169,7 +169,7 @@ func TestNextServerAdoptsRunningAndPausedJobs(t *testing.T) {
 		j := s.submit(t, &droverv1.Request{Service: "spin"})
 		jobs = append(jobs, s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING))
 	}
-	// As a policy would.
+	// Pause a job like a policy does.
 	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(jobs[0].GetId()), Epoch: jobs[0].GetEpoch(), Attempt: jobs[0].GetAttempt()}})
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestNextServerAdoptsRunningAndPausedJobs(t *testing.T) {
 		before := s.used(t, j).CPU
 		for deadline := time.Now().Add(time.Minute); s.used(t, j).CPU < before+20*time.Millisecond; <-time.After(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("job %d does not go on", i)
+				t.Fatalf("job %d did not resume", i)
 			}
 		}
 		if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: j.GetId()}); err != nil {
@@ -277,7 +277,7 @@ func TestWholeProcessorAllocationsAreReported(t *testing.T) {
 	}
 }
 
-// allowed returns the processors of a job's task, as the kernel says them.
+// allowed returns the kernel's list of processors of a job's task.
 func (s *testSite) allowed(t *testing.T, j *droverv1.Job) string {
 	t.Helper()
 	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(), Attempt: j.GetAttempt()}})
@@ -293,7 +293,7 @@ func (s *testSite) allowed(t *testing.T, j *droverv1.Job) string {
 	return strings.TrimSpace(line)
 }
 
-// Two sites of one host do not get the same ones.
+// Two sites of one host get different processors.
 func TestVirtualNodesGetDistinctProcessorsIfTheHostHasEnough(t *testing.T) {
 	cfg := sharingSite(t, "nodes: [{count: 2, processors: 1}]")
 	cfg.worth = 0
@@ -301,11 +301,11 @@ func TestVirtualNodesGetDistinctProcessorsIfTheHostHasEnough(t *testing.T) {
 	enforced(t, s, cgroup.Processors)
 	pins := s.shared.pins
 	if pins == nil {
-		t.Skip("this host has less than two processors that nobody else has taken")
+		t.Skip("this host has fewer than two free processors")
 	}
 	other := start(t, func() Config { c := sharingSite(t, "nodes: [{processors: 1}]"); c.worth = 0; return c }())
 	if got := other.shared.pins; got != nil && slices.ContainsFunc(pins, func(p []int) bool { return slices.Equal(p, got[0]) }) {
-		t.Errorf("another site of the host has %v, too, of %v", got, pins)
+		t.Errorf("another site of the host also has %v of %v", got, pins)
 	}
 	var got []string
 	for range 2 {

@@ -12,7 +12,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// old is a script as users have it. It says less than it was submitted for.
+// old is a typical user's script. It requests less than the submission does.
 const old = `#!/bin/sh
 #SBATCH --ntasks=9 --time=5-0
 #SBATCH --signal=B:USR1@10 --constraint=nowhere
@@ -28,7 +28,7 @@ const oldService = `
       model: {fixed: {width: 2, time: 30s}}
 `
 
-// withScript writes the script, and returns the configuration's directory.
+// withScript writes the script and returns the configuration's directory.
 func withScript(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestBatchScriptIsAServiceUnderSlurm(t *testing.T) {
 		cfg.Logger = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn})
 		return cfg
 	}
-	// What Slurm refuses of it is said when the server starts.
+	// The server logs at its start which options Slurm refuses.
 	refused, err := New(build(old))
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestBatchScriptIsAServiceUnderSlurm(t *testing.T) {
 	}
 	for _, want := range []string{"--ntasks=9 is left out", "--time=5-0 is left out", "batch system refuses the options of a batch script"} {
 		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log does not say %q:\n%s", want, log.String())
+			t.Errorf("the log lacks %q:\n%s", want, log.String())
 		}
 	}
 	s := start(t, build(strings.Replace(old, " --constraint=nowhere", "", 1)))

@@ -155,7 +155,7 @@ func TestKilledServerUnderSlurmFindsItsJobs(t *testing.T) {
 		count, _, _ := g.lines(t)
 		for id, n := range count {
 			if n != 1 {
-				t.Errorf("job %s has run %d times", id, n)
+				t.Errorf("job %s ran %d times", id, n)
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func TestSlurmSiteSurvivesAControllerOutage(t *testing.T) {
 	count, order, _ := g.lines(t)
 	for _, id := range order {
 		if count[id] != 1 {
-			t.Errorf("job %s has run %d times", id, count[id])
+			t.Errorf("job %s ran %d times", id, count[id])
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestSlurmJobsRunOnceDespiteServerKills(t *testing.T) {
 	count, _, _ := g.lines(t)
 	for _, id := range ids {
 		if count[id] != 1 {
-			t.Errorf("job %s has run %d times", id, count[id])
+			t.Errorf("job %s ran %d times", id, count[id])
 		}
 	}
 }
@@ -248,7 +248,7 @@ func TestJobsMoveBetweenSlurmAndEmbeddedSites(t *testing.T) {
 				slurmtest.Until(t, "it has left Slurm", func() bool { return slurmJobs(t, c) == 1 })
 			}
 			if at, _ := g.settled(id, payload); at != g.target {
-				t.Errorf("it ran at %s", at.name)
+				t.Errorf("the job ran at %s", at.name)
 			}
 		})
 	}
@@ -301,7 +301,7 @@ func TestJobsQueueUpToALimitWhileSlurmIsUnreachable(t *testing.T) {
 	count, _, _ := g.lines(t)
 	for _, id := range ids {
 		if count[id] != 1 {
-			t.Errorf("job %s has run %d times", id, count[id])
+			t.Errorf("job %s ran %d times", id, count[id])
 		}
 	}
 }
@@ -398,7 +398,7 @@ on_stop: end`))
 	}
 	for _, id := range ids {
 		if n := strings.Count(string(lines), id); n != 1 {
-			t.Errorf("job %s has run %d times", id, n)
+			t.Errorf("job %s ran %d times", id, n)
 		}
 	}
 }
@@ -435,7 +435,7 @@ func TestJobStartedTwiceBySlurmIsLostAndReported(t *testing.T) {
 		t.Errorf("%v", j)
 	}
 	if count, _, _ := g.lines(t); count[id] > 1 {
-		t.Errorf("it has run %d times", count[id])
+		t.Errorf("the job ran %d times", count[id])
 	}
 	slurmtest.Until(t, "the log reports it", func() bool {
 		text, err := os.ReadFile(p.config + ".log")

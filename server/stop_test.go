@@ -53,18 +53,18 @@ func TestStoppingServerEndsJobsAndNotifiesWatchers(t *testing.T) {
 		last = ofRunning.Msg().GetJob()
 	}
 	if ofRunning.Err() != nil || last.GetState() != droverv1.JobState_JOB_STATE_FAILED || !strings.Contains(last.GetOutcome().GetReason(), "closed") {
-		t.Errorf("the running job's watcher: %v, %v", last, ofRunning.Err())
+		t.Errorf("watch of the running job: %v, %v", last, ofRunning.Err())
 	}
 	for ofWaiting.Receive() {
-		t.Errorf("news of the waiting job: %v", ofWaiting.Msg())
+		t.Errorf("message about the waiting job: %v", ofWaiting.Msg())
 	}
 	if code, d := detail(t, ofWaiting.Err()); code != connect.CodeUnavailable || d.GetReason() != "stopping" || !d.GetRetryable() {
-		t.Errorf("the waiting job's watcher: %v %v", code, d)
+		t.Errorf("watch of the waiting job: %v %v", code, d)
 	}
 	for logs.Receive() {
 	}
 	if err := logs.Err(); err != nil {
-		t.Errorf("the log's reader: %v", err)
+		t.Errorf("ReadLogs: %v", err)
 	}
 	for len(agent.Members()) > 0 {
 		<-agent.Changed()
@@ -85,7 +85,7 @@ func TestStoppingServerRefusesNewWork(t *testing.T) {
 		}
 	}
 	if _, err := s.client.ListJobs(ctx, &droverv1.ServerServiceListJobsRequest{}); err != nil {
-		t.Errorf("reading: %v", err)
+		t.Errorf("GetJob: %v", err)
 	}
 }
 
@@ -129,10 +129,10 @@ func TestRestartedServerKeepsContentAndJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, after.GetJob(), protocmp.Transform()); diff != "" {
-		t.Errorf("the job has changed:\n%s", diff)
+		t.Errorf("the job changed:\n%s", diff)
 	}
 	if got, err := s.download(within(t), j.GetId(), "to", 0); err != nil || string(got) != "content" {
-		t.Errorf("its output: %q, %v", got, err)
+		t.Errorf("output: %q, %v", got, err)
 	}
 	s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
 }
@@ -150,9 +150,9 @@ func TestServerWaitingForJobsToEndOnlyAnswersQueries(t *testing.T) {
 		<-agent.Changed()
 	}
 	name, say := pipe(t)
-	j := s.submit(t, &droverv1.Request{Service: "block", Width: 4, Arguments: arguments{"pipe": text(name)}}) // takes no notice of SIGTERM
+	j := s.submit(t, &droverv1.Request{Service: "block", Width: 4, Arguments: arguments{"pipe": text(name)}}) // ignores SIGTERM
 	logs, err := s.client.ReadLogs(within(t), &droverv1.ReadLogsRequest{JobId: j.GetId(), Follow: true})
-	if err != nil || !logs.Receive() { // it is ready
+	if err != nil || !logs.Receive() { // the job runs
 		t.Fatalf("logs: %v", err)
 	}
 	defer logs.Close()

@@ -9,7 +9,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// digests reads a stream of all jobs.
+// digests collects the states from a watch of all jobs.
 type digests struct {
 	t      *testing.T
 	stream *connect.ServerStreamForClient[droverv1.WatchJobsResponse]
@@ -27,12 +27,12 @@ func (s *testSite) digests(t *testing.T) *digests {
 	return &digests{t: t, stream: stream, states: make(map[string]droverv1.JobState)}
 }
 
-// until reads on until what is known is as wanted.
+// until reads messages until wanted returns true for the states.
 func (d *digests) until(wanted func() bool) {
 	d.t.Helper()
 	for !wanted() {
 		if !d.stream.Receive() {
-			d.t.Fatalf("the stream ends with %v: %v", d.stream.Err(), d.states)
+			d.t.Fatalf("the stream ended with %v: %v", d.stream.Err(), d.states)
 		}
 		m := d.stream.Msg()
 		seen := make(map[string]bool)
@@ -62,7 +62,7 @@ func TestWatchOfAllJobsSendsThePresentJobsThenChanges(t *testing.T) {
 	d := s.digests(t)
 	d.until(func() bool { return d.synced > 0 })
 	if len(d.states) != 6 || d.states[busy] != running || d.states[queue[4]] != waiting {
-		t.Errorf("at first: %v", d.states)
+		t.Errorf("present jobs: %v", d.states)
 	}
 	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: queue[0]}); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestSlowWatcherSkipsStatesButMissesNoJob(t *testing.T) {
 	s := start(t, configured(t, ""))
 	empty := s.digests(t)
 	empty.until(func() bool { return empty.synced > 0 })
-	slow := s.digests(t) // reads nothing while all this happens
+	slow := s.digests(t) // does not read meanwhile
 	var all []string
 	for range 50 {
 		all = append(all, s.submit(t, &droverv1.Request{Service: "print"}).GetId())
@@ -128,7 +128,7 @@ func TestWithdrawnJobIsNeverAccepted(t *testing.T) {
 	}
 	known := s.submit(t, request).GetId()
 	for round := range 2 {
-		for range 2 { // repeated, it gets the same answer
+		for range 2 { // a repeated call gets the same answer
 			if res := withdraw(id); !res.GetWithdrawn() || res.GetJob() != nil {
 				t.Errorf("withdraw: %v", res)
 			}
@@ -137,10 +137,10 @@ func TestWithdrawnJobIsNeverAccepted(t *testing.T) {
 			t.Errorf("submit: %v %v", code, d)
 		}
 		if res := withdraw(known); res.GetWithdrawn() || res.GetJob().GetId() != known {
-			t.Errorf("withdraw of an accepted one: %v", res)
+			t.Errorf("withdraw of an accepted job: %v", res)
 		}
 		if _, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id}); connect.CodeOf(err) != connect.CodeNotFound {
-			t.Errorf("a withdrawn job is %v", err)
+			t.Errorf("GetJob of a withdrawn job: %v", err)
 		}
 		if round == 0 {
 			s = s.restarted(t, cfg, known)
@@ -148,7 +148,7 @@ func TestWithdrawnJobIsNeverAccepted(t *testing.T) {
 	}
 }
 
-// What is left of a job that was forgotten is enough not to run it again.
+// The record that remains of a deleted job prevents a second run.
 func TestSubmissionOfADeletedJobRunsNothing(t *testing.T) {
 	cfg := configured(t, "limits: {finished: 1}")
 	s := start(t, cfg)
@@ -160,7 +160,7 @@ func TestSubmissionOfADeletedJobRunsNothing(t *testing.T) {
 	next := s.submit(t, &droverv1.Request{Service: "print"}).GetId()
 	s.until(t, next, done)
 	ctx := within(t)
-	for { // the next one's files are looked at before the first is forgotten
+	for { // deletion of the first job takes a moment
 		got, err := s.client.GetJob(ctx, &droverv1.GetJobRequest{JobId: req.GetJobId()})
 		if err != nil {
 			t.Fatal(err)
@@ -172,11 +172,11 @@ func TestSubmissionOfADeletedJobRunsNothing(t *testing.T) {
 	for round := range 2 {
 		res, err := s.client.Submit(within(t), req)
 		if err != nil || res.GetJob().GetState() != done || res.GetJob().GetAttempt() != 1 || !res.GetJob().GetEndedAt().AsTime().Equal(first.GetEndedAt().AsTime()) {
-			t.Errorf("again: %v, %v", res, err)
+			t.Errorf("repeated Submit: %v, %v", res, err)
 		}
 		other := &droverv1.SubmitRequest{JobId: req.GetJobId(), Request: &droverv1.Request{Service: "block"}}
 		if _, err := s.client.Submit(within(t), other); connect.CodeOf(err) != connect.CodeAlreadyExists {
-			t.Errorf("another request: %v", err)
+			t.Errorf("same ID, different request: %v", err)
 		}
 		if round == 0 {
 			s = s.restarted(t, cfg, next)
@@ -184,7 +184,7 @@ func TestSubmissionOfADeletedJobRunsNothing(t *testing.T) {
 	}
 }
 
-// Jobs are forgotten by number, size and age: the oldest first.
+// Limits of number, size and age delete the oldest jobs first.
 func TestJobsAreDeletedByNumberSizeAndAge(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits string
@@ -204,7 +204,7 @@ func TestJobsAreDeletedByNumberSizeAndAge(t *testing.T) {
 				s.until(t, id, done)
 				all = append(all, id)
 			}
-			later := func() { // as if it had been looked for a day later
+			later := func() { // check as if a day had passed
 				for i := range s.ended {
 					s.ended[i].ended -= batch.Time(24 * batch.Hour)
 				}
@@ -227,11 +227,11 @@ func TestJobsAreDeletedByNumberSizeAndAge(t *testing.T) {
 				}
 			}
 			if n := count(); n != c.kept {
-				t.Errorf("%d are kept, want %d", n, c.kept)
+				t.Errorf("%d jobs exist, want %d", n, c.kept)
 			}
 			s = s.restarted(t, cfg, all[0])
 			if n := count(); n != c.kept {
-				t.Errorf("%d are kept after a restart, want %d", n, c.kept)
+				t.Errorf("%d jobs exist after a restart, want %d", n, c.kept)
 			}
 		})
 	}

@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// wire is a way to a server on which what comes back can be counted, cut off once, or
-// stopped for a while.
+// wire is a proxy to a server. It counts the bytes of the answers, and can cut or stall
+// them once.
 type wire struct {
 	l      net.Listener
 	to     string
 	mu     sync.Mutex
-	passed int64           // bytes that came back
-	cut    int64           // when so many have, the connection breaks; 0: never
-	stall  int64           // when so many have, nothing more comes; 0: never
-	stuck  chan struct{}   // closed then
-	free   chan struct{}   // closed to go on
-	all    []net.Conn      // open ones
+	passed int64           // bytes of answers
+	cut    int64           // cut the connection after this many; 0: never
+	stall  int64           // stall after this many; 0: never
+	stuck  chan struct{}   // closed when stalled
+	free   chan struct{}   // closed by the test to resume
+	all    []net.Conn      // open connections
 	ended  *sync.WaitGroup // their goroutines
 }
 
@@ -48,7 +48,7 @@ func newWire(t *testing.T) *wire {
 	return w
 }
 
-// lead begins to pass on what comes, to a server.
+// lead starts to forward connections to a server.
 func (w *wire) lead(to string) {
 	w.to = to
 	w.ended.Go(w.serve)
@@ -73,7 +73,7 @@ func (w *wire) serve() {
 	}
 }
 
-// counter reads what comes back.
+// counter counts the bytes of answers that it reads.
 type counter struct {
 	w *wire
 	net.Conn
