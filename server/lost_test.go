@@ -246,10 +246,10 @@ func TestServerRefusesAnUnreadableStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, bad := range map[string][]byte{
-		"cut off": good[:3*4096],
-		"empty":   {},
-		"text":    []byte("this is no store\n"),
-		"zeros":   append(bytes.Clone(good[:8192]), make([]byte, len(good)-8192)...),
+		"truncated": good[:3*4096],
+		"empty":     {},
+		"text":      []byte("not a store\n"),
+		"zeros":     append(bytes.Clone(good[:8192]), make([]byte, len(good)-8192)...),
 	} {
 		if err := os.WriteFile(name, bad, 0o600); err != nil {
 			t.Fatal(err)

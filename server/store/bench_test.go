@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// benchJobs are alive in the benchmarks.
+// benchJobs is the number of jobs that are alive in the benchmarks.
 const benchJobs = 100_000
 
-// jobID is shaped as a UUIDv7: later ones are greater.
+// jobID returns an ID in the format of a UUIDv7: later IDs are greater.
 func jobID(n int) string {
 	return fmt.Sprintf("%08x-%04x-7000-8000-%012x", n>>16, n&0xFFFF, uint64(n)*0x9E3779B97F4A7C15>>16)
 }
 
-// load fills a store as a server does, in groups of 32.
+// load fills a store as a server does, in commits of 32 jobs.
 func fillStore(b *testing.B, jobs int) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "drover.db")
@@ -41,8 +41,8 @@ func fillStore(b *testing.B, jobs int) string {
 	return path
 }
 
-// BenchmarkCommit changes 32 of the jobs at once: those submitted last ("new",
-// with their cold records), or any ("changed").
+// BenchmarkCommit changes 32 jobs a commit: new jobs with their cold records ("new") or
+// random ones ("changed").
 func BenchmarkCommit(b *testing.B) {
 	s := open(b, fillStore(b, benchJobs))
 	random := rand.New(rand.NewPCG(1, 2))
@@ -66,8 +66,8 @@ func BenchmarkCommit(b *testing.B) {
 	})
 }
 
-// measure commits batches, and reports what a disk that others use makes of it
-// (times) and what it does not (bytes of pages written).
+// measure commits batches. It reports times, which depend on other users of the disk, and
+// the bytes of written pages, which do not.
 func measure(b *testing.B, s *Store, fill func(*Batch)) {
 	b.Helper()
 	var took []time.Duration
@@ -89,7 +89,7 @@ func measure(b *testing.B, s *Store, fill func(*Batch)) {
 	b.ReportMetric(float64((stats.GetPageAlloc()-written)/1024)/float64(len(took)), "KB/commit")
 }
 
-// BenchmarkOpenAndLoad is a restart, and the parts of it.
+// BenchmarkOpenAndLoad measures a restart and its parts.
 func BenchmarkOpenAndLoad(b *testing.B) {
 	path := fillStore(b, benchJobs)
 	var checking, opening, loading time.Duration
@@ -123,7 +123,7 @@ func BenchmarkOpenAndLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkCommitAfterExpiry changes 32 jobs where most of the file is free pages.
+// BenchmarkCommitAfterExpiry changes 32 jobs in a file of mostly free pages.
 func BenchmarkCommitAfterExpiry(b *testing.B) {
 	s := open(b, fillStore(b, benchJobs))
 	for at := 0; at < benchJobs*9/10; at += 1000 {

@@ -10,8 +10,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// filled is the bytes of a store with branches, buckets inline and not, records
-// longer than a page, tombstones and free pages. It has no hole at its end.
+// filled returns the file of a store with branches, inline and other buckets, records
+// longer than a page, tombstones and free pages, without a hole at its end.
 func filled(t testing.TB) []byte {
 	t.Helper()
 	path := newPath(t)
@@ -55,15 +55,15 @@ func write(t testing.TB, content []byte) string {
 	return path
 }
 
-// refused fails the test unless Open says that the file is damaged, and how, and
-// leaves it alone.
+// refused fails the test unless Open refuses the file with this damage and does not
+// change it.
 func refused(t *testing.T, path, how string) {
 	t.Helper()
 	unchanged(t, path, func() {
 		s, err := Open(Config{Path: path, Site: "alpha"})
 		var damaged *DamagedError
 		if !errors.As(err, &damaged) {
-			t.Errorf("open: %v, want that it is damaged", err)
+			t.Errorf("open: %v, want a DamagedError", err)
 		} else if !strings.Contains(err.Error(), how) || !strings.Contains(err.Error(), path) {
 			t.Errorf("open: %v, want %q and the path", err, how)
 		}
@@ -71,7 +71,7 @@ func refused(t *testing.T, path, how string) {
 			_ = s.Close()
 		}
 	})
-	// Whoever put the file right can open it: no lock is left.
+	// No lock is left, so a repaired file can be opened.
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func refused(t *testing.T, path, how string) {
 	}
 }
 
-func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
+func TestOpenRefusesADamagedFileAndDoesNotChangeIt(t *testing.T) {
 	whole := filled(t)
 	newest := 0
 	if first, second := order.Uint64(whole[64:]), order.Uint64(whole[pageSize+64:]); second > first {
@@ -93,23 +93,24 @@ func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
 		damage func(b []byte) []byte
 		how    string
 	}{
-		"empty":                        {func(b []byte) []byte { return nil }, "header 0"},
-		"a few bytes":                  {func(b []byte) []byte { return b[:100] }, "header 1"},
-		"text":                         {func(b []byte) []byte { return []byte(strings.Repeat("no database\n", 2000)) }, "no bbolt file"},
-		"zeros":                        {func(b []byte) []byte { clear(b); return b }, "no bbolt file"},
-		"only headers":                 {func(b []byte) []byte { return b[:2*pageSize] }, "cut off"},
-		"its last page missing":        {func(b []byte) []byte { return b[:len(b)-1] }, "cut off"},
+		"empty":       {func(b []byte) []byte { return nil }, "header 0"},
+		"a few bytes": {func(b []byte) []byte { return b[:100] }, "header 1"},
+		"text": {func(b []byte) []byte { return []byte(strings.Repeat("no database\n", 2000)) },
+			"not a bbolt file"},
+		"zeros":                        {func(b []byte) []byte { clear(b); return b }, "not a bbolt file"},
+		"only headers":                 {func(b []byte) []byte { return b[:2*pageSize] }, "truncated"},
+		"a missing last page":          {func(b []byte) []byte { return b[:len(b)-1] }, "truncated"},
 		"the newest header":            {flip(newest + 16 + 40), "checksum"},
 		"the other header":             {flip(pageSize - newest + 16 + 40), "checksum"},
 		"a header's checksum":          {flip(newest + 16 + 56), "checksum"},
-		"a header's magic":             {flip(newest + 16), "no bbolt file"},
-		"another format":               {flip(newest + 16 + 4), "file format"},
-		"the root's number":            {flip(root), "says that it is page"},
+		"a header's magic":             {flip(newest + 16), "not a bbolt file"},
+		"an unknown file format":       {flip(newest + 16 + 4), "file format"},
+		"the root's number":            {flip(root), "is marked as page"},
 		"the root's kind":              {flip(root + 8), "is marked"},
-		"the root's count":             {flip(root + 10), "where it should be"},
+		"the root's count":             {flip(root + 10), "misplaced"},
 		"the root's length":            {flip(root + 14), "of "},
 		"the free list's kind":         {flip(free + 8), "is marked"},
-		"a free page that is not":      {flip(free + 16 + 6), "of "},
+		"an impossible free page":      {flip(free + 16 + 6), "of "},
 		"the free list's count":        {flip(free + 11), "free pages"},
 		"a directory is no store file": {nil, ""},
 	} {
@@ -130,7 +131,7 @@ func flip(at int) func([]byte) []byte {
 	return func(b []byte) []byte { b[at] ^= 1; return b }
 }
 
-func TestAnotherProgramsFileIsRefused(t *testing.T) {
+func TestOpenRefusesTheDatabaseOfAnotherProgram(t *testing.T) {
 	path := newPath(t)
 	db, err := bbolt.Open(path, 0o600, nil)
 	if err != nil {
@@ -142,7 +143,7 @@ func TestAnotherProgramsFileIsRefused(t *testing.T) {
 	refused(t, path, errForeign.Error())
 }
 
-func TestABitFlippedInARecordIsFoundWhenItIsRead(t *testing.T) {
+func TestReadingADamagedRecordFails(t *testing.T) {
 	whole := filled(t)
 	for name, tc := range map[string]struct {
 		record string
@@ -168,7 +169,7 @@ func TestABitFlippedInARecordIsFoundWhenItIsRead(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Old versions of pages lie about: all of them are damaged.
+			// The file also contains old versions of pages, which are damaged too.
 			path := write(t, []byte(strings.ReplaceAll(string(whole), tc.record, "X"+tc.record[1:])))
 			s := open(t, path)
 			err := tc.read(s)
@@ -180,7 +181,7 @@ func TestABitFlippedInARecordIsFoundWhenItIsRead(t *testing.T) {
 	}
 }
 
-func TestAnIndexThatDoesNotFitItsTombstonesIsDamage(t *testing.T) {
+func TestExpireRefusesAnIndexThatContradictsItsTombstones(t *testing.T) {
 	s := open(t, newPath(t))
 	commit(t, s, func(b *Batch) { b.Bury("a", nil, 5) })
 	if err := s.db.Update(func(tx *bbolt.Tx) error {
@@ -193,11 +194,11 @@ func TestAnIndexThatDoesNotFitItsTombstonesIsDamage(t *testing.T) {
 		t.Errorf("expire: %v", err)
 	}
 	if _, buried, err := s.Tombstone("a"); !buried || err != nil {
-		t.Errorf("something of the refused transaction is there: %v, %v", buried, err)
+		t.Errorf("the refused transaction changed the tombstone: %v, %v", buried, err)
 	}
 }
 
-func TestAFileThatVanishesUnderAStoreBreaksItAndNotTheProcess(t *testing.T) {
+func TestReadingATruncatedFileBreaksOnlyTheStore(t *testing.T) {
 	path := write(t, filled(t))
 	s, err := Open(Config{Path: path, Site: "alpha"})
 	if err != nil {
@@ -222,7 +223,7 @@ func TestAFileThatVanishesUnderAStoreBreaksItAndNotTheProcess(t *testing.T) {
 	refused(t, path, "header 0")
 }
 
-func TestACommitOverAFileThatVanishedBreaksTheStoreToo(t *testing.T) {
+func TestACommitToATruncatedFileBreaksTheStore(t *testing.T) {
 	path := write(t, filled(t))
 	s, err := Open(Config{Path: path, Site: "alpha"})
 	if err != nil {
@@ -239,7 +240,7 @@ func TestACommitOverAFileThatVanishedBreaksTheStoreToo(t *testing.T) {
 		}
 	}
 	if s.broken.Load() == nil {
-		t.Error("the store goes on")
+		t.Error("the store is not broken")
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

@@ -11,40 +11,40 @@ import (
 )
 
 var (
-	// ErrNotFound says that there is no such record.
+	// ErrNotFound reports that a record does not exist.
 	ErrNotFound = errors.New("no such record")
-	// ErrClosed says that the store has been closed.
+	// ErrClosed reports that the store is closed.
 	ErrClosed = errors.New("the store is closed")
 )
 
-// DamagedError is a file that is not what a store wrote.
+// DamagedError reports a file whose content is not what a store wrote.
 type DamagedError struct {
 	Path string
-	Err  error // what is wrong with it
+	Err  error // the damage
 }
 
-// Error says what to do.
+// Error names the damage and the remedies.
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("store %s is damaged (%v): put a backup in its place, or move it away to go on without what is in it",
+	return fmt.Sprintf("store %s is damaged (%v): restore a backup, or move the file away to start without its records",
 		e.Path, e.Err)
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the damage.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// VersionError is a file with a newer schema than this program knows.
+// VersionError reports a file with a newer schema than this program supports.
 type VersionError struct {
 	Path         string
 	Found, Known int
 }
 
-// Error says what to do.
+// Error names the versions and the remedies.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("store %s has schema version %d, this program knows versions up to %d: use the newer program that wrote it, or its backup from before the upgrade",
-		e.Path, e.Found, e.Known)
+	return fmt.Sprintf("store %s has schema version %d, this program supports versions up to %d: "+
+		"use the newer program that wrote it, or the backup from before the upgrade", e.Path, e.Found, e.Known)
 }
 
-// SiteError is the file of another site.
+// SiteError reports a file that belongs to another site.
 type SiteError struct{ Path, Found, Want string }
 
 // Error names both sites.
@@ -52,45 +52,44 @@ func (e *SiteError) Error() string {
 	return fmt.Sprintf("store %s belongs to site %q, not to %q", e.Path, e.Found, e.Want)
 }
 
-// LockedError is a file that another store, most likely another process, has open.
+// LockedError reports a file that another store, usually in another process, has open.
 type LockedError struct{ Path string }
 
-// Error says what to do.
+// Error names the likely cause.
 func (e *LockedError) Error() string {
 	return fmt.Sprintf("store %s is in use: a server for this site is running already", e.Path)
 }
 
-// FullError is a change that found no room. Nothing of it is there.
+// FullError reports a commit without enough disk space. No part of it is stored.
 type FullError struct {
 	Path string
-	Err  error // errors.Is finds ENOSPC, EDQUOT, EFBIG or ENOMEM in it where the system said so
+	Err  error // wraps ENOSPC, EDQUOT, EFBIG or ENOMEM if the system returned one
 }
 
-// Error says what to do.
+// Error names the cause.
 func (e *FullError) Error() string {
-	return fmt.Sprintf("no room for store %s: %v", e.Path, e.Err)
+	return fmt.Sprintf("no space for store %s: %v", e.Path, e.Err)
 }
 
-// Unwrap returns what the system said.
+// Unwrap returns the cause.
 func (e *FullError) Unwrap() error { return e.Err }
 
-// BrokenError is a store that can no longer say what is on disk, because the
-// last step of a commit failed or reading the file did. Every call returns it
-// until the file is opened anew.
+// BrokenError reports that the content on disk is unknown, because the last step of a
+// commit or a read of the file failed. Every call returns it until the file is reopened.
 type BrokenError struct {
 	Path string
 	Err  error
 }
 
-// Error says what to do.
+// Error names the cause and the remedy.
 func (e *BrokenError) Error() string {
-	return fmt.Sprintf("store %s has to be opened anew: %v", e.Path, e.Err)
+	return fmt.Sprintf("store %s must be reopened: %v", e.Path, e.Err)
 }
 
-// Unwrap returns what happened.
+// Unwrap returns the failure.
 func (e *BrokenError) Unwrap() error { return e.Err }
 
-// LimitError is an ID, a key or a record that a batch cannot hold.
+// LimitError reports an ID, a key or a record that is empty or too large for a batch.
 type LimitError struct {
 	What       string
 	Got, Limit int // bytes
@@ -104,11 +103,11 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s has %d bytes, the limit is %d", e.What, e.Got, e.Limit)
 }
 
-// noRoom are the system's words for a lack of space. EFBIG is the limit of the
-// process or the file system on one file, ENOMEM that of the mapping.
+// noRoom holds the system's errors for a lack of space. EFBIG is the limit of the process
+// or the file system on one file, ENOMEM that of the mapping.
 var noRoom = []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.ENOMEM}
 
-// asRoom returns a FullError if err is for want of space, else err.
+// asRoom returns a FullError if err reports a lack of space, else err.
 func asRoom(path string, err error) error {
 	if errors.Is(err, io.ErrShortWrite) || errors.Is(err, bbolterrors.ErrMaxSizeReached) {
 		return &FullError{Path: path, Err: err}
@@ -117,7 +116,7 @@ func asRoom(path string, err error) error {
 		if errors.Is(err, errno) {
 			return &FullError{Path: path, Err: err}
 		}
-		// bbolt wraps what comes from growing the file and its mapping as text.
+		// bbolt converts errors of growing the file and its mapping to text.
 		if strings.HasSuffix(err.Error(), ": "+errno.Error()) {
 			return &FullError{Path: path, Err: &grown{text: err.Error(), errno: errno}}
 		}
@@ -125,7 +124,7 @@ func asRoom(path string, err error) error {
 	return err
 }
 
-// asDamaged says that the file is at fault.
+// asDamaged returns err as a DamagedError.
 func asDamaged(path string, err error) error {
 	var damaged *DamagedError
 	if errors.As(err, &damaged) {
@@ -134,7 +133,7 @@ func asDamaged(path string, err error) error {
 	return &DamagedError{Path: path, Err: err}
 }
 
-// grown gives an error that bbolt has made text of its number back.
+// grown is an error that bbolt converted to text, with its error number restored.
 type grown struct {
 	text  string
 	errno syscall.Errno

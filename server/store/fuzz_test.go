@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzOpen changes bytes of a good file: where[i] of two bytes times four is
-// where what[i] goes.
+// FuzzOpen changes bytes of a valid file: the i-th two bytes of where, times four, are the
+// offset of what[i].
 func FuzzOpen(f *testing.F) {
 	whole := filled(f)
 	f.Add([]byte{0, 4, 0, 8}, []byte{1, 255}, uint32(0))
@@ -42,9 +42,9 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// use reads and writes all over a store that Open took. Damage may come out yet,
-// but only as such, and only where a checksum did not fit: what Open lets pass
-// does not make bbolt fail.
+// use reads and writes the whole of a store that Open accepted. It can still find damage,
+// but only as a DamagedError for a wrong checksum: a file that passes Open does not make
+// bbolt fail.
 func use(t *testing.T, s *Store) {
 	mayBeDamaged := func(what string, err error) {
 		var damaged *DamagedError

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// killedIDs are in each batch of the child that is killed.
+// killedIDs is the number of IDs in each batch of the killed child.
 const killedIDs = 8
 
 func init() { children["write"] = writeForEver }
 
-// writeForEver commits batch after batch and says the number of each on stdout
-// after Commit has returned. It goes on from where an earlier one was killed.
+// writeForEver commits batch after batch and prints the number of each after Commit
+// returns. It continues after the last batch of a killed predecessor.
 func writeForEver(path string) error {
 	s, err := Open(Config{Path: path, Site: "alpha"})
 	if err != nil {
@@ -50,12 +50,12 @@ func writeForEver(path string) error {
 func lastBatch(s *Store) (int, error) {
 	last, err := s.Meta("last")
 	if err != nil {
-		return 0, nil //nolint:nilerr // none was committed yet
+		return 0, nil //nolint:nilerr // no batch was committed yet
 	}
 	return strconv.Atoi(string(last))
 }
 
-func TestNothingAcknowledgedIsLostToAKill(t *testing.T) {
+func TestAcknowledgedCommitsSurviveAKill(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
 		rounds = 8
@@ -64,7 +64,7 @@ func TestNothingAcknowledgedIsLostToAKill(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	acknowledged := 0
 	for range rounds {
-		// Some are killed while they make or open the file.
+		// Some children are killed while they create or open the file.
 		patience := time.Duration(random.IntN(60_000)) * time.Microsecond
 		if said := killed(t, path, patience); said > 0 {
 			acknowledged = said
@@ -87,8 +87,8 @@ func TestNothingAcknowledgedIsLostToAKill(t *testing.T) {
 	t.Logf("%d batches, %d kills", acknowledged, rounds)
 }
 
-// killed starts the child, kills it after a while, and returns the last batch that
-// it said was committed, or 0.
+// killed starts the child, kills it after patience, and returns the last batch that it
+// printed, or 0.
 func killed(t *testing.T, path string, patience time.Duration) int {
 	t.Helper()
 	child := exec.Command(os.Args[0], path)
@@ -110,13 +110,13 @@ func killed(t *testing.T, path string, patience time.Duration) int {
 		}
 	}
 	if err := child.Wait(); child.ProcessState.ExitCode() != -1 {
-		t.Fatalf("the child ended by itself: %v", err)
+		t.Fatalf("the child ended before it was killed: %v", err)
 	}
 	return said
 }
 
-// whole fails the test unless one batch, not before the acknowledged one, is there
-// and all of it.
+// whole fails the test unless exactly one batch is stored completely, at least the
+// acknowledged one.
 func whole(t *testing.T, s *Store, acknowledged int) {
 	t.Helper()
 	last, err := lastBatch(s)
@@ -124,7 +124,7 @@ func whole(t *testing.T, s *Store, acknowledged int) {
 		t.Fatal(err)
 	}
 	if last < acknowledged {
-		t.Fatalf("batch %d was acknowledged, %d is there", acknowledged, last)
+		t.Fatalf("batch %d was acknowledged, batch %d is stored", acknowledged, last)
 	}
 	if last == 0 {
 		return
@@ -135,7 +135,7 @@ func whole(t *testing.T, s *Store, acknowledged int) {
 		id := fmt.Sprintf("job-%d", i)
 		cold, err := s.Cold(id)
 		if err != nil || jobs[id] != want || len(cold) != len(want)+last%5*3000 || string(cold[:len(want)]) != want {
-			t.Errorf("of batch %d there is %s: %q, %d bytes, %v", last, id, jobs[id], len(cold), err)
+			t.Errorf("batch %d has %s: %q, %d bytes, %v", last, id, jobs[id], len(cold), err)
 		}
 	}
 	for n := max(1, last-25); n <= last+1; n++ {

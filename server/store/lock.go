@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// lock takes the lock that bbolt takes too, and at once: the file is looked at
-// before bbolt opens it, and nobody may write meanwhile. The lock belongs to the
-// opened file, which bbolt is then given, and goes when that is closed.
+// lock takes the same lock as bbolt, without waiting. The file is checked before bbolt
+// opens it, and no other process can write meanwhile. The lock belongs to the open file,
+// which bbolt then uses, and ends when the file is closed.
 func lock(file *os.File, path string) error {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {
@@ -23,8 +23,8 @@ func lock(file *os.File, path string) error {
 	return nil
 }
 
-// release gives a file and its lock back, also if bbolt has closed it already.
-// Closing it would not be enough: as long as it is mapped it stays locked.
+// release unlocks and closes a file, even if bbolt has closed it already. Closing alone
+// is not enough: a file stays locked while it is mapped.
 func release(file *os.File) error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_UN); err != nil && !errors.Is(err, syscall.EBADF) {
 		return errors.Join(fmt.Errorf("unlocking %s: %w", file.Name(), err), file.Close())

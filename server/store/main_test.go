@@ -9,8 +9,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// childVariable makes the test binary one of the programs below instead of the
-// tests. Its argument is a path.
+// childVariable makes the test binary run one of the children instead of the tests. Its
+// argument is a path.
 const childVariable = "DROVER_STORE_CHILD"
 
 var children = map[string]func(path string) error{}
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// open opens a store that is closed with the test.
+// open opens a store and closes it at the end of the test.
 func open(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := Open(Config{Path: path, Site: "alpha"})
@@ -52,7 +52,7 @@ func commit(t testing.TB, s *Store, fill func(*Batch)) {
 	}
 }
 
-// alive returns what Load finds.
+// alive returns the records that Load finds.
 func alive(t testing.TB, s *Store) map[string]string {
 	t.Helper()
 	is := map[string]string{}

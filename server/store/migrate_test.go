@@ -13,13 +13,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A fixture is made once, by the version it is of. The flag is for the next one.
+// A fixture is created once, by the version that it belongs to. The flag is for the next
+// version.
 var fixture = flag.String("fixture", "", "make testdata's store of version 1 at this path")
 
 const versionOne = "testdata/version1.db"
 
-// layVersionOne makes the file that the program of version 1 made: tombstones
-// without an index.
+// layVersionOne creates a file of schema version 1: tombstones without an index.
 func layVersionOne(path string) error {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{PageSize: pageSize})
 	if err != nil {
@@ -57,7 +57,7 @@ func TestMakeFixture(t *testing.T) {
 	}
 }
 
-func TestAStoreOfVersion1IsMigratedAndAllOfItIsThere(t *testing.T) {
+func TestMigrationFromVersion1KeepsAllRecords(t *testing.T) {
 	old, err := os.ReadFile(versionOne)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestAStoreOfVersion1IsMigratedAndAllOfItIsThere(t *testing.T) {
 	if err != nil || string(backup) != string(old) {
 		t.Errorf("the copy is not what was there (%v)", err)
 	}
-	// It is of version 2 now.
+	// The file now has version 2.
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestAStoreOfVersion1IsMigratedAndAllOfItIsThere(t *testing.T) {
 	}
 }
 
-func TestADamagedStoreOfVersion1StaysVersion1(t *testing.T) {
+func TestAFailedMigrationLeavesVersion1(t *testing.T) {
 	old, err := os.ReadFile(versionOne)
 	if err != nil {
 		t.Fatal(err)
@@ -118,13 +118,13 @@ func TestADamagedStoreOfVersion1StaysVersion1(t *testing.T) {
 	}
 }
 
-func TestANewerStoreIsRefused(t *testing.T) {
+func TestOpenRefusesANewerSchema(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	if err := s.db.Update(func(tx *bbolt.Tx) error {
 		return errors.Join(
 			setAbout(tx, keySchema, strconv.Itoa(version+1)),
-			// Only what is about the file is where it always was.
+			// Only bucketAbout is the same in all versions.
 			tx.DeleteBucket(bucketHot))
 	}); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-func TestASecondOpenIsRefusedAtOnce(t *testing.T) {
+func TestASecondOpenFailsAtOnce(t *testing.T) {
 	path := newPath(t)
 	first := open(t, path)
 	var locked *LockedError
@@ -23,7 +23,7 @@ func TestASecondOpenIsRefusedAtOnce(t *testing.T) {
 	open(t, path)
 }
 
-func TestAnotherSitesStoreIsRefused(t *testing.T) {
+func TestOpenRefusesTheStoreOfAnotherSite(t *testing.T) {
 	path := newPath(t)
 	if err := open(t, path).Close(); err != nil {
 		t.Fatal(err)
@@ -44,7 +44,15 @@ func TestConfigNamesAllProblems(t *testing.T) {
 	}
 }
 
-func TestMakingAStoreLeavesNothingElse(t *testing.T) {
+// The list of free pages must be in every commit; see options.
+func TestTheDatabaseSyncsEverything(t *testing.T) {
+	db := open(t, newPath(t)).db
+	if db.NoSync || db.NoGrowSync || db.NoFreelistSync {
+		t.Errorf("NoSync %v, NoGrowSync %v, NoFreelistSync %v", db.NoSync, db.NoGrowSync, db.NoFreelistSync)
+	}
+}
+
+func TestCreatingAStoreLeavesNoOtherFiles(t *testing.T) {
 	path := newPath(t)
 	open(t, path)
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -56,7 +64,7 @@ func TestMakingAStoreLeavesNothingElse(t *testing.T) {
 	}
 }
 
-func TestAClosedStoreSaysSo(t *testing.T) {
+func TestAClosedStoreReturnsErrClosed(t *testing.T) {
 	s := open(t, newPath(t))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -74,7 +82,7 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 	}
 }
 
-func TestACommitThatMayBeThereAfterItFailedBreaksTheStore(t *testing.T) {
+func TestAFailedCommitThatCanBeStoredBreaksTheStore(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	commit(t, s, func(b *Batch) { b.Put("a", nil) })
@@ -83,10 +91,10 @@ func TestACommitThatMayBeThereAfterItFailedBreaksTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	failed := errors.New("sync failed")
-	// The header of the next transaction was never written: nothing of it is there.
+	// The header of the next transaction was not written, so none of it is stored.
 	s.unlessUndone(last+1, failed)
 	commit(t, s, func(b *Batch) { b.Put("b", nil) })
-	// That of this one was, and it is not known whether it reached the disk.
+	// The header of this one was written, and it is unknown whether it is on disk.
 	s.unlessUndone(last+1, failed)
 	var b Batch
 	b.Put("c", nil)
@@ -105,7 +113,7 @@ func TestACommitThatMayBeThereAfterItFailedBreaksTheStore(t *testing.T) {
 	}
 }
 
-// unchanged fails the test if f changes a file or what else is in its directory.
+// unchanged fails the test if f changes a file or the list of files in its directory.
 func unchanged(t *testing.T, path string, f func()) {
 	t.Helper()
 	before, err := os.ReadFile(path)

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is the store as three maps.
+// model is the expected content of a store.
 type model struct {
 	Hot, Cold, Meta map[string]string
 	Buried          map[string]tomb
@@ -38,7 +38,7 @@ func (m model) forget(id string) {
 	delete(m.Buried, id)
 }
 
-// expire takes what is due, by time and then by ID.
+// expire removes due tombstones in the order of expiry and ID.
 func (m model) expire(now int64, limit int) int {
 	due := slices.SortedFunc(maps.Keys(m.Buried), func(a, b string) int {
 		if m.Buried[a].Until != m.Buried[b].Until {
@@ -56,7 +56,7 @@ func (m model) expire(now int64, limit int) int {
 	return n
 }
 
-// dump reads all of a store.
+// dump reads the whole content of a store.
 func dump(t *rapid.T, s *Store, ids []string) model {
 	m := newModel()
 	if err := s.Load(func(id string, hot []byte) error {
@@ -83,7 +83,7 @@ func dump(t *rapid.T, s *Store, ids []string) model {
 	return m
 }
 
-// withoutUntil is what dump can see.
+// withoutUntil returns the tombstones as dump sees them.
 func (m model) withoutUntil() model {
 	m = m.clone()
 	for id, is := range m.Buried {
@@ -92,7 +92,7 @@ func (m model) withoutUntil() model {
 	return m
 }
 
-func TestAStoreIsAMapThatOutlivesItsProcess(t *testing.T) {
+func TestAStoreAgreesWithMapsAcrossRestarts(t *testing.T) {
 	dir, n := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++
@@ -158,7 +158,7 @@ func TestAStoreIsAMapThatOutlivesItsProcess(t *testing.T) {
 				if rapid.IntRange(0, 5).Draw(t, "refused") == 0 {
 					b.Put("", nil)
 					if err := s.Commit(&b); err == nil {
-						t.Fatal("an empty ID was taken")
+						t.Fatal("an empty ID was accepted")
 					}
 					return
 				}

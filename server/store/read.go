@@ -7,9 +7,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Load calls each for all that is alive, in the order of IDs, and returns its
-// first error. What each is given is valid during the call only. It must not
-// call the store: a commit that has to grow the file's mapping waits for Load.
+// Load calls each for the hot record of every id that is alive, in the order of IDs, and
+// returns its first error. The arguments are valid only during the call. each must not
+// call the store: a commit that must grow the file's mapping waits for Load.
 func (s *Store) Load(each func(id string, hot []byte) error) error {
 	return s.read("loading", func(from *buckets) error {
 		return from.hot.ForEach(func(id, record []byte) error {
@@ -32,7 +32,7 @@ func (s *Store) Meta(key string) ([]byte, error) {
 	return s.get("reading meta", key, func(from *buckets) *bbolt.Bucket { return from.meta })
 }
 
-// Tombstone returns a copy of what is left of an id that is buried.
+// Tombstone returns a copy of an id's tombstone, and whether the id is buried.
 func (s *Store) Tombstone(id string) (tombstone []byte, buried bool, err error) {
 	err = s.read("reading a tombstone", func(from *buckets) error {
 		record := from.tombstones.Get([]byte(id))
@@ -49,7 +49,7 @@ func (s *Store) Tombstone(id string) (tombstone []byte, buried bool, err error) 
 	return tombstone, buried, err
 }
 
-// get returns a copy of one record.
+// get returns a copy of the record under a key in a bucket.
 func (s *Store) get(doing, key string, of func(*buckets) *bbolt.Bucket) (content []byte, err error) {
 	err = s.read(doing, func(from *buckets) error {
 		record := of(from).Get([]byte(key))
@@ -66,7 +66,7 @@ func (s *Store) get(doing, key string, of func(*buckets) *bbolt.Bucket) (content
 	return content, nil
 }
 
-// read runs a transaction that reads from the buckets.
+// read runs f with the buckets of a read transaction.
 func (s *Store) read(doing string, f func(*buckets) error) error {
 	return s.view(doing, func(tx *bbolt.Tx) error {
 		from, err := in(tx)

@@ -1,23 +1,24 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"strconv"
 
 	"go.etcd.io/bbolt"
 )
 
-// version is the schema's that this program writes.
+// version is the schema version of this program.
 const version = 2
 
-// migrations[n] makes version n+1 of version n. It sees the file as version n left
-// it, in the transaction that all steps share.
+// migrations[n] migrates a file from version n to n+1. All steps share one transaction.
 var migrations = map[int]func(*bbolt.Tx) error{
 	1: indexTombstones,
 }
 
-// The buckets, and the keys of the one that is about the file.
+// The buckets, and the keys of bucketAbout.
 var (
 	bucketHot        = []byte("hot")
 	bucketCold       = []byte("cold")
@@ -30,15 +31,15 @@ var (
 	keySite   = []byte("site")
 )
 
-// errForeign is a good bbolt file that no store has written.
-var errForeign = errors.New("the file is not of a Drover server")
+// errForeign reports a valid bbolt file that no store has written.
+var errForeign = errors.New("not the file of a Drover server")
 
-// buckets are those of one transaction.
+// buckets holds the buckets of one transaction.
 type buckets struct {
 	hot, cold, tombstones, until, meta, about *bbolt.Bucket
 }
 
-// in opens the buckets.
+// in opens the buckets in a transaction.
 func in(tx *bbolt.Tx) (*buckets, error) {
 	b := &buckets{}
 	for _, one := range []struct {
@@ -62,13 +63,13 @@ func in(tx *bbolt.Tx) (*buckets, error) {
 	return b, nil
 }
 
-// found is what a file says about itself.
+// found is the content of bucketAbout.
 type found struct {
 	schema int
 	site   string
 }
 
-// lay puts the schema into an empty file.
+// lay creates the buckets in an empty file.
 func lay(tx *bbolt.Tx, site string) error {
 	for _, name := range [][]byte{bucketHot, bucketCold, bucketTombstones, bucketUntil, bucketMeta, bucketAbout} {
 		if _, err := tx.CreateBucket(name); err != nil {
@@ -85,8 +86,8 @@ func setAbout(tx *bbolt.Tx, key []byte, value string) error {
 	return tx.Bucket(bucketAbout).Put(key, seal(key, nil, []byte(value)))
 }
 
-// about reads what the file says about itself. Of a newer file it only trusts
-// that this much is where it always was.
+// about reads bucketAbout, which has the same format in all versions, newer ones
+// included.
 func about(tx *bbolt.Tx) (found, error) {
 	bucket := tx.Bucket(bucketAbout)
 	if bucket == nil {
@@ -111,7 +112,7 @@ func about(tx *bbolt.Tx) (found, error) {
 	return found{schema: schema, site: values[1]}, nil
 }
 
-// migrate takes the file from a version to ours.
+// migrate migrates the file from a version to the current one.
 func migrate(tx *bbolt.Tx, from int) error {
 	for v := from; v < version; v++ {
 		step, ok := migrations[v]
@@ -125,8 +126,8 @@ func migrate(tx *bbolt.Tx, from int) error {
 	return setAbout(tx, keySchema, strconv.Itoa(version))
 }
 
-// indexTombstones makes version 2: version 1 had to look at every tombstone to
-// find those whose time was over.
+// indexTombstones migrates to version 2, which has an index of expiries. Version 1 scanned
+// all tombstones to find the expired ones.
 func indexTombstones(tx *bbolt.Tx) error {
 	tombstones := tx.Bucket(bucketTombstones)
 	if tombstones == nil {
@@ -143,4 +144,66 @@ func indexTombstones(tx *bbolt.Tx) error {
 		}
 		return index.Put(untilKey(until, id), nil)
 	})
+}
+
+const (
+	sumSize   = 4 // bytes of a checksum
+	untilSize = 8 // bytes of an expiry
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// errSum reports that a record or its key was changed after it was written.
+var errSum = errors.New("wrong checksum")
+
+// seal returns head and content as one record with a checksum. The checksum covers the
+// key, so that a record under another key is detected.
+func seal(key, head, content []byte) []byte {
+	record := make([]byte, 0, len(head)+len(content)+sumSize)
+	record = append(record, head...)
+	record = append(record, content...)
+	return binary.BigEndian.AppendUint32(record, sum(key, record))
+}
+
+// unseal checks a record and returns its head and content, which share its memory.
+func unseal(key, record []byte) ([]byte, error) {
+	n := len(record) - sumSize
+	if n < 0 || binary.BigEndian.Uint32(record[n:]) != sum(key, record[:n]) {
+		return nil, fmt.Errorf("record %q: %w", key, errSum)
+	}
+	return record[:n:n], nil
+}
+
+func sum(key, content []byte) uint32 {
+	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, content)
+}
+
+// sealTombstone returns the record of a tombstone: its expiry and its content.
+func sealTombstone(id string, content []byte, until int64) []byte {
+	return seal([]byte(id), appendUntil(nil, until), content)
+}
+
+func unsealTombstone(id, record []byte) (content []byte, until int64, err error) {
+	record, err = unseal(id, record)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(record) < untilSize {
+		return nil, 0, fmt.Errorf("tombstone %q has %d bytes", id, len(record))
+	}
+	return record[untilSize:], untilOf(record), nil
+}
+
+// appendUntil appends an expiry so that bytes sort like instants, also before 1970.
+func appendUntil(b []byte, until int64) []byte {
+	return binary.BigEndian.AppendUint64(b, uint64(until)^1<<63)
+}
+
+func untilOf(b []byte) int64 {
+	return int64(binary.BigEndian.Uint64(b) ^ 1<<63)
+}
+
+// untilKey returns the index key of a tombstone.
+func untilKey(until int64, id []byte) []byte {
+	return append(appendUntil(make([]byte, 0, untilSize+len(id)), until), id...)
 }

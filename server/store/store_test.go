@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWhatWasCommittedIsThereAfterOpeningAnew(t *testing.T) {
+func TestCommittedRecordsSurviveReopening(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	commit(t, s, func(b *Batch) {
@@ -44,7 +44,7 @@ func TestWhatWasCommittedIsThereAfterOpeningAnew(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThereIsNotFound(t *testing.T) {
+func TestMissingRecordsAreNotFound(t *testing.T) {
 	s := open(t, newPath(t))
 	commit(t, s, func(b *Batch) { b.Put("a", []byte("hot")) })
 	if _, err := s.Cold("a"); !errors.Is(err, ErrNotFound) {
@@ -58,22 +58,26 @@ func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	}
 }
 
-func TestAnIDIsAliveOrBuriedOrUnknown(t *testing.T) {
+func TestEachIDIsAliveOrBuriedOrUnknown(t *testing.T) {
 	for name, tc := range map[string]struct {
 		then         func(*Batch)
 		alive        map[string]string
 		cold, buried bool
 	}{
-		"buried: its records are gone": {func(b *Batch) { b.Bury("a", nil, 1) }, map[string]string{}, false, true},
-		"put again: its tombstone is gone": {func(b *Batch) {
+		"buried, so without records": {func(b *Batch) { b.Bury("a", nil, 1) }, map[string]string{}, false, true},
+		"put again, so without a tombstone": {func(b *Batch) {
 			b.Bury("a", nil, 1)
 			b.Put("a", []byte("new"))
 		}, map[string]string{"a": "new"}, false, false},
-		"deleted":                        {func(b *Batch) { b.Delete("a") }, map[string]string{}, false, false},
-		"buried and deleted":             {func(b *Batch) { b.Bury("a", nil, 1); b.Delete("a") }, map[string]string{}, false, false},
-		"without its cold record":        {func(b *Batch) { b.DeleteCold("a") }, map[string]string{"a": "hot"}, false, false},
-		"nothing happens to it":          {func(b *Batch) { b.Delete("b"); b.DeleteCold("b") }, map[string]string{"a": "hot"}, true, false},
-		"changed: its cold record stays": {func(b *Batch) { b.Put("a", []byte("x")) }, map[string]string{"a": "x"}, true, false},
+		"deleted": {func(b *Batch) { b.Delete("a") }, map[string]string{}, false, false},
+		"buried and deleted": {func(b *Batch) { b.Bury("a", nil, 1); b.Delete("a") }, map[string]string{},
+			false, false},
+		"without its cold record": {func(b *Batch) { b.DeleteCold("a") }, map[string]string{"a": "hot"}, false,
+			false},
+		"unchanged by other changes": {func(b *Batch) { b.Delete("b"); b.DeleteCold("b") },
+			map[string]string{"a": "hot"}, true, false},
+		"changed, with its old cold record": {func(b *Batch) { b.Put("a", []byte("x")) }, map[string]string{"a": "x"},
+			true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, newPath(t))
@@ -88,7 +92,7 @@ func TestAnIDIsAliveOrBuriedOrUnknown(t *testing.T) {
 			if _, buried, err := s.Tombstone("a"); err != nil || buried != tc.buried {
 				t.Errorf("buried: %v, %v", buried, err)
 			}
-			// No index entry is left behind for what is not buried.
+			// Only buried IDs have an index entry.
 			n, err := s.Expire(1, 10)
 			if want := map[bool]int{true: 1}[tc.buried]; err != nil || n != want {
 				t.Errorf("expired: %d, %v, want %d", n, err, want)
@@ -97,7 +101,7 @@ func TestAnIDIsAliveOrBuriedOrUnknown(t *testing.T) {
 	}
 }
 
-func TestABatchCopiesWhatItIsGiven(t *testing.T) {
+func TestBatchCopiesItsArguments(t *testing.T) {
 	s := open(t, newPath(t))
 	var b Batch
 	record := []byte("first")
@@ -111,7 +115,7 @@ func TestABatchCopiesWhatItIsGiven(t *testing.T) {
 	}
 }
 
-func TestOneChangeThatCannotBeHeldFailsTheBatch(t *testing.T) {
+func TestOneChangeBeyondTheLimitsFailsTheBatch(t *testing.T) {
 	s := open(t, newPath(t))
 	long := strings.Repeat("x", LargestID+1)
 	for name, add := range map[string]func(*Batch){
@@ -140,7 +144,7 @@ func TestOneChangeThatCannotBeHeldFailsTheBatch(t *testing.T) {
 	}
 }
 
-func TestExpireTakesTheOldestAndNoMoreThanTheLimit(t *testing.T) {
+func TestExpireRemovesTheOldestUpToTheLimit(t *testing.T) {
 	s := open(t, newPath(t))
 	commit(t, s, func(b *Batch) {
 		b.Bury("z", nil, -5)
@@ -183,7 +187,7 @@ func TestExpireTakesTheOldestAndNoMoreThanTheLimit(t *testing.T) {
 	}
 }
 
-func TestTheErrorOfALoadersFunctionComesBack(t *testing.T) {
+func TestLoadReturnsTheCallersError(t *testing.T) {
 	s := open(t, newPath(t))
 	commit(t, s, func(b *Batch) { b.Put("a", nil); b.Put("b", nil) })
 	mine, n := errors.New("mine"), 0
@@ -193,7 +197,7 @@ func TestTheErrorOfALoadersFunctionComesBack(t *testing.T) {
 	}
 }
 
-func TestAPanicInALoadersFunctionIsNoDamage(t *testing.T) {
+func TestAPanicOfTheCallerIsNotDamage(t *testing.T) {
 	s := open(t, newPath(t))
 	commit(t, s, func(b *Batch) { b.Put("a", nil) })
 	func() {
@@ -207,7 +211,7 @@ func TestAPanicInALoadersFunctionIsNoDamage(t *testing.T) {
 	commit(t, s, func(b *Batch) { b.Put("b", nil) })
 }
 
-func TestProbeLeavesRoomAndNothingElse(t *testing.T) {
+func TestProbeLeavesOnlyFreePages(t *testing.T) {
 	s := open(t, newPath(t))
 	commit(t, s, func(b *Batch) { b.Put("a", []byte("hot")) })
 	for range 50 {
@@ -215,7 +219,8 @@ func TestProbeLeavesRoomAndNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if free := s.db.Stats().FreePageN + s.db.Stats().PendingPageN; free < probeSize/pageSize || free > 4*probeSize/pageSize {
+	if free := s.db.Stats().FreePageN + s.db.Stats().PendingPageN; free < probeSize/pageSize ||
+		free > 4*probeSize/pageSize {
 		t.Errorf("%d free pages", free)
 	}
 	if diff := cmp.Diff(map[string]string{"a": "hot"}, alive(t, s)); diff != "" {
@@ -223,7 +228,7 @@ func TestProbeLeavesRoomAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestStatsCount(t *testing.T) {
+func TestStatsCountCommitsAndSyncs(t *testing.T) {
 	s := open(t, newPath(t))
 	before := s.Stats()
 	commit(t, s, func(b *Batch) { b.Put("ab", []byte("xyz")); b.Delete("c") })
@@ -237,7 +242,7 @@ func TestStatsCount(t *testing.T) {
 	}
 }
 
-func TestManyMayCommitAndReadAtOnce(t *testing.T) {
+func TestConcurrentCommitsAndReads(t *testing.T) {
 	s := open(t, newPath(t))
 	var group sync.WaitGroup
 	for writer := range 8 {
@@ -263,12 +268,12 @@ func TestManyMayCommitAndReadAtOnce(t *testing.T) {
 	}
 }
 
-// What is written to a file without a name is gone with the process.
+// Writes to an unlinked file are lost when the process ends.
 func TestACommitToAFileThatWasRemovedOrReplacedFails(t *testing.T) {
 	for name, harm := range map[string]func(path string) error{
-		"removed":           os.Remove,
-		"moved away":        func(path string) error { return os.Rename(path, path+".old") },
-		"its directory too": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
+		"removed":                    os.Remove,
+		"moved away":                 func(path string) error { return os.Rename(path, path+".old") },
+		"removed with its directory": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
 		"replaced": func(path string) error {
 			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600))
 		},
@@ -287,7 +292,7 @@ func TestACommitToAFileThatWasRemovedOrReplacedFails(t *testing.T) {
 				t.Fatalf("commit: %v", err)
 			}
 			if err := s.Commit(b); !errors.As(err, &broken) {
-				t.Errorf("the next one: %v", err)
+				t.Errorf("next commit: %v", err)
 			}
 		})
 	}
