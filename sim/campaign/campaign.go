@@ -24,9 +24,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/scenarios"
 )
 
-// The limits of a campaign.
+// Limits of a campaign.
 const (
-	// MaxExperiments bounds a campaign, its references included.
+	// MaxExperiments bounds the experiments of a campaign, including references.
 	MaxExperiments = 250_000
 	// MaxValues bounds each list of a campaign file.
 	MaxValues = 10_000
@@ -34,13 +34,13 @@ const (
 	maxFile = 1 << 20
 )
 
-// Campaign is what is combined with what. Each list has at least one value, and
-// none twice; results have the order of the lists.
+// Campaign lists the values to combine. Each list has at least one value and no duplicates.
+// Results have the order of the lists.
 type Campaign struct {
 	Name        string
 	Scenarios   []Scenario
 	Seeds       []uint64
-	Dedicated   []bool // false: most jobs are local users', see the scenario
+	Dedicated   []bool // false: most jobs are local, see sim.Scenario
 	Homogeneous []bool // true: all sites have speed 1
 	Tunings     []site.Tuning
 	Algorithms  []reallocation.Algorithm
@@ -50,15 +50,15 @@ type Campaign struct {
 	Thresholds  []batch.Duration
 	Patience    []int
 
-	// Days cuts each scenario to its first days; 0: it is not cut. Quick sets it.
+	// Days cuts each scenario to its first days; 0 does not cut. Quick sets it.
 	Days int
 }
 
-// Scenario is one of a campaign.
+// Scenario is a scenario of a campaign.
 type Scenario struct {
-	Name string // as the campaign has it, and the rows
-	Path string // its traces are looked for beside this file
-	Text []byte // rows of two texts are not of one campaign
+	Name string // the name in the campaign file and in rows
+	Path string // traces are searched relative to this file
+	Text []byte // rows of different texts belong to different campaigns
 	Grid *sim.Scenario
 }
 
@@ -86,9 +86,9 @@ type format struct {
 	Patience    []string  `yaml:"patience"`
 }
 
-// parser turns a format into a Campaign.
+// parser builds a Campaign from a format.
 type parser struct {
-	// find returns a scenario by its name or path.
+	// find returns a scenario by name or path.
 	find     reader[string, Scenario]
 	problems []*config.FieldError
 }
@@ -97,8 +97,7 @@ func (p *parser) bad(key, value, accepted string) {
 	p.problems = append(p.problems, &config.FieldError{Key: key, Value: value, Accepted: accepted})
 }
 
-// parse reads a campaign file; the error is everything that is wrong with it,
-// each with its line and key.
+// parse reads a campaign file. The error lists every problem with its line and key.
 func (p *parser) parse(data []byte) (*Campaign, error) {
 	d := reallocation.Default
 	f := &format{
@@ -147,17 +146,17 @@ func (p *parser) parse(data []byte) (*Campaign, error) {
 	return c, nil
 }
 
-// wellNamed says whether a name can be part of a folder's everywhere.
+// wellNamed reports whether a name can be part of a folder name on every system.
 func wellNamed(name string) bool {
 	const accepted = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 	return name != "" && len(name) <= 64 && strings.Trim(name, accepted) == ""
 }
 
-// reader reads a value, or says what is wrong with it; of which key list knows.
+// reader parses a value, or reports what is wrong with it; of is the key of its list.
 type reader[F, T any] func(F) (T, *config.FieldError)
 
-// list reads the values of a list and refuses those that it has twice: of texts
-// that mean the same the canonical ones are compared, so [1h, 60m] is one twice.
+// list parses the values of a list and refuses duplicates. It compares canonical texts, so [1h,
+// 60m] has a duplicate.
 func list[F, T any](p *parser, key string, from []F, text func(T) string, read reader[F, T]) []T {
 	if len(from) == 0 || len(from) > MaxValues {
 		p.bad(key, fmt.Sprintf("%d values", len(from)), fmt.Sprintf("1 to %d values", MaxValues))
@@ -181,7 +180,7 @@ func list[F, T any](p *parser, key string, from []F, text func(T) string, read r
 	return out
 }
 
-// accepts makes a reader of a parser that knows whether a text is good.
+// accepts returns a reader for a function that reports whether a text is valid.
 func accepts[T any](parse func(string) (T, bool), accepted string) reader[string, T] {
 	return func(text string) (T, *config.FieldError) {
 		v, ok := parse(text)
@@ -192,7 +191,7 @@ func accepts[T any](parse func(string) (T, bool), accepted string) reader[string
 	}
 }
 
-// nameOf makes a reader of the names that the numbers from 0 on have.
+// nameOf returns a reader for names that stand for the numbers from 0 on.
 func nameOf[T ~uint8](text func(T) string) reader[string, T] {
 	var names []string
 	for v := T(0); text(v) != text(math.MaxUint8); v++ {
@@ -206,8 +205,7 @@ func nameOf[T ~uint8](text func(T) string) reader[string, T] {
 
 func parseTruth(text string) (yes, ok bool) { return text == "true", text == "true" || text == "false" }
 
-// sound makes of a parser one that only knows whether a text is good: what is
-// accepted says the list.
+// sound adapts a parser to accepts; the caller lists the accepted values.
 func sound[T any](parse func(string) (T, error)) func(string) (T, bool) {
 	return func(text string) (T, bool) {
 		v, err := parse(text)
@@ -226,16 +224,16 @@ func durationText(d batch.Duration) string {
 	return d.Std().String()
 }
 
-// embedded are the campaigns that come with Drover.
+// embedded contains the included campaigns.
 //
 //go:embed *.yaml
 var embedded embed.FS
 
-// Names lists the campaigns that come with Drover.
+// Names lists the included campaigns.
 func Names() []string {
 	entries, err := embedded.ReadDir(".")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // embedded in the binary
 	}
 	var names []string
 	for _, e := range entries {
@@ -244,8 +242,8 @@ func Names() []string {
 	return names
 }
 
-// Load reads a campaign: one that comes with Drover by its name, else a file. The
-// error can be an *UnknownError, a *FileError.
+// Load reads an included campaign by name, or a campaign file. The error can be an
+// *UnknownError or a *FileError.
 func Load(name string) (*Campaign, error) {
 	var data []byte
 	var err error
@@ -268,7 +266,7 @@ func Load(name string) (*Campaign, error) {
 	return c, nil
 }
 
-// read reads a regular file of so many bytes at most.
+// read reads a regular file of up to most bytes.
 func read(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -287,8 +285,8 @@ func read(path string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// find returns a scenario of a campaign: one that comes with Drover, or a file,
-// its path starts at the campaign's folder.
+// find returns a scenario of a campaign: an included one, or a file with a path relative to the
+// campaign's folder.
 func find(campaign, name string) (Scenario, *config.FieldError) {
 	s := Scenario{Name: name, Path: name}
 	var err error

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// FileError is everything that is wrong with a campaign file.
+// FileError lists the problems of a campaign file.
 type FileError struct {
 	File string
-	Err  error // of package config: each problem with its line and key
+	Err  error // of package config: each problem with line and key
 }
 
-// Error lists the problems, one a line.
+// Error lists the problems, one per line.
 func (e *FileError) Error() string {
 	return fmt.Sprintf("campaign %s:\n  %s", e.File, strings.ReplaceAll(e.Err.Error(), "\n", "\n  "))
 }
@@ -19,52 +19,52 @@ func (e *FileError) Error() string {
 // Unwrap returns the problems.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// UnknownError is a campaign that is neither a file nor comes with Drover.
+// UnknownError reports a name that is neither a file nor an included campaign.
 type UnknownError struct {
 	Name  string
 	Known []string
 }
 
-// Error lists the campaigns that come with Drover.
+// Error lists the included campaigns.
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("campaign %q: no such file, accepted: %s, or the path of a campaign file", e.Name,
 		strings.Join(e.Known, ", "))
 }
 
-// LockedError is a folder in which another process is at work.
+// LockedError reports that another process uses the folder.
 type LockedError struct{ Dir string }
 
-// Error says what to do.
+// Error names the remedy.
 func (e *LockedError) Error() string {
 	return fmt.Sprintf("folder %s: another process writes results there, accepted: another folder, or wait until it has ended", e.Dir)
 }
 
-// MismatchError is a folder with results of another campaign.
+// MismatchError reports results of another campaign in the folder.
 type MismatchError struct {
 	Dir         string
 	Differences []string
 }
 
-// Error says what differs and what to do.
+// Error names the differences and the remedy.
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf("folder %s has results of another campaign:\n  %s\naccepted: another folder, the campaign as it was, or remove the folder to start again",
 		e.Dir, strings.Join(e.Differences, "\n  "))
 }
 
-// DamagedError is a journal with a broken line that is not its last.
+// DamagedError reports a broken line in the journal before the last one.
 type DamagedError struct {
 	File string
 	Line int
 	What string
 }
 
-// Error says what to do.
+// Error names the remedy.
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("%s:%d: %s, accepted: a journal as drover wrote it; cut it before that line, or remove the folder to start again", e.File, e.Line, e.What)
 }
 
-// ChangedError is a reference whose figures differ from those in the journal: old and new
-// rows would not be comparable.
+// ChangedError reports a reference that differs from the journal: old and new rows are not
+// comparable.
 type ChangedError struct {
 	Dir        string
 	Experiment string
@@ -72,7 +72,7 @@ type ChangedError struct {
 	Was, Is    string
 }
 
-// Error says what to do.
+// Error names the remedy.
 func (e *ChangedError) Error() string {
 	return fmt.Sprintf("folder %s: %s: %s was %s and is %s now: drover has changed since; remove the folder to start again, or take another",
 		e.Dir, e.Experiment, e.Column, orNothing(e.Was), orNothing(e.Is))
@@ -85,18 +85,18 @@ func orNothing(text string) string {
 	return text
 }
 
-// InterruptedError is a campaign that was ended before its end.
+// InterruptedError reports that a campaign was stopped before its end.
 type InterruptedError struct {
 	Done, Total int
 	Dir         string
 	Err         error
 }
 
-// Error says how to resume.
+// Error explains how to resume.
 func (e *InterruptedError) Error() string {
 	return fmt.Sprintf("interrupted: %d of %d experiments are in %s; the same command resumes with the others", e.Done,
 		e.Total, e.Dir)
 }
 
-// Unwrap returns why it was ended.
+// Unwrap returns the cause.
 func (e *InterruptedError) Unwrap() error { return e.Err }

@@ -12,26 +12,26 @@ import (
 	"strconv"
 )
 
-// The tables of a folder.
+// Tables of a folder.
 const (
-	ResultsName = "results.csv" // a row for each experiment, in the campaign's order
-	TimingName  = "timing.csv"  // what each experiment cost
+	ResultsName = "results.csv" // one row per experiment, in the campaign's order
+	TimingName  = "timing.csv"  // the cost of each experiment
 )
 
-// timingColumns are those of timing.csv that follow those that name the experiment.
+// timingColumns are the columns of timing.csv after those of the key.
 var timingColumns = []string{"wall_seconds", "jobs_per_second"}
 
-// folder is where the results of a campaign are.
+// folder is the folder with the results of a campaign.
 type folder struct {
 	dir         string
 	journal     *journal
 	experiments []Experiment
-	rows        [][]string // of each experiment, nil while it is not done
+	rows        [][]string // by experiment; nil until it is done
 	walls       []float64  // seconds
 	done        int
 }
 
-// openFolder opens or makes the folder of a campaign.
+// openFolder opens or creates the folder of a campaign.
 func openFolder(dir string, id identity, experiments []Experiment) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("results: %w", err)
@@ -55,7 +55,7 @@ func openFolder(dir string, id identity, experiments []Experiment) (*folder, err
 	return f, nil
 }
 
-// onlyWithJournal refuses to overwrite a table that was not written by a campaign.
+// onlyWithJournal refuses to overwrite a table that no campaign has written.
 func onlyWithJournal(dir, name string) error {
 	if _, err := os.Stat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -66,7 +66,7 @@ func onlyWithJournal(dir, name string) error {
 	return nil
 }
 
-// take puts the rows of the journal in their places.
+// take enters the rows of the journal.
 func (f *folder) take(records []record) error {
 	at := make(map[[keys]string]int, len(f.experiments))
 	for i := range f.experiments {
@@ -86,7 +86,7 @@ func (f *folder) take(records []record) error {
 	return nil
 }
 
-// put adds a row; it is on disk when put returns.
+// put adds a row; the row is on disk when put returns.
 func (f *folder) put(i int, row []string, wall float64) error {
 	if err := f.journal.add(record{row, wall}); err != nil {
 		return fmt.Errorf("results: %w", err)
@@ -96,7 +96,7 @@ func (f *folder) put(i int, row []string, wall float64) error {
 	return nil
 }
 
-// same compares a row with that of the journal.
+// same compares a row with that in the journal.
 func (f *folder) same(i int, row []string) error {
 	for k, was := range f.rows[i] {
 		if row[k] != was {
@@ -106,7 +106,7 @@ func (f *folder) same(i int, row []string) error {
 	return nil
 }
 
-// write writes the tables with the rows that there are.
+// write writes the tables with the rows so far.
 func (f *folder) write() error {
 	err := replace(filepath.Join(f.dir, ResultsName), Columns, func(i int) []string { return f.rows[i] }, len(f.rows))
 	if err != nil {
@@ -120,24 +120,24 @@ func (f *folder) write() error {
 	return nil
 }
 
-// timing returns a row of timing.csv, nil while it is not known.
+// timing returns a row of timing.csv, or nil if it is not known.
 func (f *folder) timing(i int) []string {
 	if f.rows[i] == nil {
 		return nil
 	}
 	speed := ""
-	// The column holds what row has written there.
+	// row has formatted the column.
 	if jobs, err := strconv.Atoi(f.rows[i][keys]); err == nil && f.walls[i] > 0 {
 		speed = strconv.FormatFloat(float64(jobs)/f.walls[i], 'f', 0, 64)
 	}
 	return append(slices.Clone(f.rows[i][:keys]), strconv.FormatFloat(f.walls[i], 'f', 3, 64), speed)
 }
 
-// close lets another process have the folder.
+// close unlocks the folder.
 func (f *folder) close() error { return f.journal.close() }
 
-// replace writes a table beside the one that is there and puts it in its place, so
-// that a concurrent reader sees the old table or the new one.
+// replace writes a temporary file and renames it, so a concurrent reader sees the old table or
+// the new one.
 func replace(path string, columns []string, row func(i int) []string, n int) (err error) {
 	file, err := os.Create(path + ".new")
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// Schema names the shape of a folder of results: its journal and its tables.
+// Schema names the format of a folder: its journal and its tables.
 const Schema = "drover.sim.results/1"
 
-// identity is which campaign the rows of a folder are of: the campaign file as it
-// is understood, but for its name, the texts of the scenarios, and their traces.
+// identity identifies the campaign of a folder's rows: the parsed campaign file without its
+// name, the texts of the scenarios, and their traces.
 type identity struct {
 	Schema  string  `json:"schema"`
 	Columns string  `json:"columns"`
@@ -66,7 +66,7 @@ func texts[T any](list []T, text func(T) string) []string {
 	return out
 }
 
-// differences returns, for people, how the identity of a folder differs.
+// differences describes how the identity of a folder differs.
 func (id *identity) differences(folder *identity) []string {
 	if id.Schema != folder.Schema || id.Columns != folder.Columns {
 		return []string{fmt.Sprintf("the folder was written by another version of drover (%s)", folder.Schema)}
@@ -84,7 +84,7 @@ func (id *identity) differences(folder *identity) []string {
 	return append(all, changed(id.Traces, folder.Traces, "its traces have changed")...)
 }
 
-// changed returns the scenarios that both have with different values.
+// changed returns the names in both lists with different values.
 func changed(now, folder []named, what string) []string {
 	var all []string
 	for _, n := range now {
@@ -96,7 +96,7 @@ func changed(now, folder []named, what string) []string {
 	return all
 }
 
-// short writes a list for people.
+// short formats a list for people.
 func short(list []string) string {
 	const most = 12
 	if len(list) <= most {

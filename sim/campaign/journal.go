@@ -16,25 +16,25 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim"
 )
 
-// journalName is the file of a folder that says what is done.
+// journalName is the file in a folder that records the finished rows.
 const journalName = "journal"
 
-// record is one row in the journal, and what it cost.
+// record is one row and its cost.
 type record struct {
 	Row  []string `json:"row"`
 	Wall float64  `json:"wall_seconds"`
 }
 
-// journal is a file to which a line is added for each row. The first line is the
-// identity. A line is a checksum in hexadecimal, a space, and JSON.
+// journal is a file with one line per row. The first line is the identity. A line is a
+// hexadecimal checksum, a space, and JSON.
 //
-// The file is locked while it is open: two processes would do everything twice.
+// The file is locked while it is open, so that two processes do not repeat each other's work.
 type journal struct {
 	file *os.File
 }
 
-// openJournal opens the journal of a folder, and makes it if it is not there. It
-// returns the records that it has. A last line that was torn is cut off.
+// openJournal opens or creates the journal of a folder and returns its records. It cuts off a
+// torn last line.
 func openJournal(dir string, id *identity) (*journal, []record, error) {
 	path := filepath.Join(dir, journalName)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -87,8 +87,8 @@ func (j *journal) recover(dir string, id *identity) ([]record, error) {
 	return records, nil
 }
 
-// begin writes the first line. A torn first line is overwritten only if it is the beginning
-// of this one: the file can belong to another program.
+// begin writes the first line. It overwrites a torn first line only if that is a prefix of the
+// new one; otherwise the file can belong to another program.
 func (j *journal) begin(dir string, id *identity, torn []byte) error {
 	first, err := line(id)
 	if err != nil {
@@ -106,7 +106,7 @@ func (j *journal) begin(dir string, id *identity, torn []byte) error {
 	return syncFolder(dir)
 }
 
-// add adds a line and returns when it is on disk.
+// add appends a line; the line is on disk when add returns.
 func (j *journal) add(v any) error {
 	text, err := line(v)
 	if err != nil {
@@ -129,8 +129,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(text []byte) uint32 { return crc32.Checksum(text, castagnoli) }
 
-// readLines returns the JSON of all lines, and a last line that was torn: only the
-// last can have been, as each is synced before the next is written.
+// readLines returns the JSON of all lines, and the torn last line if there is one. Only the
+// last line can be torn, because each is synced before the next is written.
 func readLines(from io.Reader, name string) (lines [][]byte, torn []byte, err error) {
 	r := bufio.NewReader(from)
 	for {
@@ -154,7 +154,7 @@ func readLines(from io.Reader, name string) (lines [][]byte, torn []byte, err er
 	}
 }
 
-// content returns the JSON of a whole line.
+// content returns the JSON of a complete line.
 func content(line []byte) ([]byte, bool) {
 	sum, text, ok := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
 	if !ok || len(sum) != 8 || line[len(line)-1] != '\n' {
@@ -164,7 +164,7 @@ func content(line []byte) ([]byte, bool) {
 	return text, err == nil && uint32(want) == checksum(text)
 }
 
-// syncFolder makes durable which files a folder has.
+// syncFolder makes the directory entries of a folder durable.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -173,12 +173,12 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// keys is how many columns name the experiment.
+// keys is the number of columns that identify the experiment.
 const keys = 11
 
-// Columns are those of results.csv; each row is one experiment. The first eleven name
-// it. Times are in seconds. What compares with a reference is empty in a reference,
-// and so are shares of impacted jobs where none is.
+// Columns are the columns of results.csv. Each row is one experiment; the first eleven columns
+// identify it. Times are in seconds. Comparisons with a reference are empty in the row of a
+// reference, and shares of impacted jobs also if no job is impacted.
 var Columns = []string{
 	"scenario", "homogeneous", "dedicated", "tuning", "seed", "algorithm", "heuristic", "window", "period_s",
 	"threshold_s", "patience",
@@ -236,5 +236,5 @@ func ofImpacted(c *sim.Comparison, v float64) string {
 
 func whole[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 
-// number writes a figure so that it is read back as the same.
+// number formats a figure so that parsing it returns the same value.
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -14,26 +14,25 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim"
 )
 
-// Experiment is one of a campaign.
+// Experiment is an experiment of a campaign.
 type Experiment struct {
-	Scenario    int // of Campaign.Scenarios
+	Scenario    int // index into Campaign.Scenarios
 	Homogeneous bool
 	Dedicated   bool
 	Tuning      site.Tuning
 	Seed        uint64
 	Reference   bool // without reallocation
-	// Reallocation is the zero Config in a reference.
+	// Reallocation is the zero Config for a reference.
 	Reallocation reallocation.Config
 
-	// Key are the first columns of its row. No two experiments of a campaign have
-	// the same.
+	// Key returns the first columns of the row. The keys of a campaign are unique.
 	Key [keys]string
 }
 
 // none is the algorithm of a reference.
 const none = "none"
 
-// String names an experiment to people.
+// String describes an experiment for people.
 func (e *Experiment) String() string {
 	text := e.Key[0]
 	if e.Homogeneous {
@@ -55,13 +54,12 @@ func (e *Experiment) String() string {
 		reallocation.PatienceText(r.Patience))
 }
 
-// Experiments returns all experiments in the order of the results: each reference
-// before those that are compared with it.
+// Experiments returns all experiments in the order of the results: each reference, then the
+// experiments that are compared with it.
 //
-// What would only repeat another experiment is left out: mct compares no jobs, so
-// it takes part with the first window alone; only regular looks at the threshold,
-// and only all-cancellation at the patience, so the other one takes part with the
-// first of these alone.
+// It omits experiments that would repeat another one. MCT compares no jobs, so it runs with the
+// first window only. Only the algorithm regular uses the threshold and only all-cancellation
+// uses the patience; the other one runs with the first of these values only.
 func (c *Campaign) Experiments() []Experiment {
 	var all []Experiment
 	ways := c.ways()
@@ -89,7 +87,7 @@ func (c *Campaign) Experiments() []Experiment {
 	return all
 }
 
-// with returns the experiment that is compared with a reference.
+// with returns the experiment of a reference with a reallocation setting.
 func (e Experiment) with(w reallocation.Config) Experiment {
 	e.Reference, e.Reallocation = false, w
 	copy(e.Key[5:], []string{
@@ -99,7 +97,7 @@ func (e Experiment) with(w reallocation.Config) Experiment {
 	return e
 }
 
-// ways returns the ways to reallocate.
+// ways returns the reallocation settings.
 func (c *Campaign) ways() []reallocation.Config {
 	var all []reallocation.Config
 	for _, algorithm := range c.Algorithms {
@@ -131,22 +129,22 @@ func (c *Campaign) ways() []reallocation.Config {
 	return all
 }
 
-// count returns how many experiments there are.
+// count returns the number of experiments.
 func (c *Campaign) count() int { return c.references() * (len(c.ways()) + 1) }
 
-// references returns how many groups there are.
+// references returns the number of groups.
 func (c *Campaign) references() int {
 	return product(len(c.Scenarios), len(c.Homogeneous), len(c.Dedicated), len(c.Tunings), len(c.Seeds))
 }
 
-// most bounds the number of experiments: it counts repetitions.
+// most returns an upper bound of the number of experiments: it counts repetitions too.
 func (c *Campaign) most() int {
 	ways := product(len(c.Algorithms), len(c.Heuristics), len(c.Windows), len(c.Periods), len(c.Thresholds),
 		len(c.Patience))
 	return product(c.references(), ways+1)
 }
 
-// product multiplies, and stops beyond what is accepted.
+// product multiplies, and stops above the limit.
 func product(factors ...int) int {
 	n := 1
 	for _, f := range factors {
@@ -159,7 +157,7 @@ func product(factors ...int) int {
 
 const seedsAccepted = "1..10, or a list of whole numbers from 0 on, as [1, 2, 5]"
 
-// seeds reads a range, or a list.
+// seeds parses a range or a list.
 func (p *parser) seeds(n *yaml.Node) []uint64 {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -191,7 +189,7 @@ func (p *parser) seeds(n *yaml.Node) []uint64 {
 			for v.Kind == yaml.AliasNode {
 				v = v.Alias
 			}
-			texts[i] = v.Value // "" for what is no scalar, and so no number
+			texts[i] = v.Value // "" for a value that is not a scalar, and so not a number
 		}
 		return list(p, "seeds", texts, func(s uint64) string { return strconv.FormatUint(s, 10) },
 			accepts(parseSeed, "a whole number from 0 on"))
@@ -209,15 +207,15 @@ func (p *parser) badSeeds(n *yaml.Node, accepted string) {
 	p.problems = append(p.problems, &config.FieldError{Key: "seeds", Value: n.Value, Accepted: accepted, Line: n.Line})
 }
 
-// What is left of a campaign by Quick.
+// What Quick leaves of a campaign.
 const (
 	quickDays        = 14
 	quickExperiments = 100
 )
 
-// Quick returns a small part of a campaign, which is run in under a minute on two
-// cores, and says what has been cut: one seed is left, the first days of each
-// scenario, and of lists that are still too long the first values.
+// Quick returns a small part of a campaign that runs in under a minute on two cores, and
+// describes what it cut: one seed, the first days of each scenario, and the first values of
+// lists that are still too long.
 func (c *Campaign) Quick() (*Campaign, []string) {
 	q := *c
 	q.Days = quickDays
@@ -240,7 +238,7 @@ func (c *Campaign) Quick() (*Campaign, []string) {
 	}
 	whole := slices.Clone(lists)
 	for q.count() > quickExperiments {
-		// The longest one loses its last value; of equal ones the first.
+		// The longest list loses its last value; the first of equally long ones.
 		longest := &lists[0]
 		for i := range lists {
 			if lists[i].n > longest.n {
@@ -258,7 +256,7 @@ func (c *Campaign) Quick() (*Campaign, []string) {
 	return &q, cuts
 }
 
-// cuttable is a list of a campaign.
+// cuttable is a list that Quick can cut.
 type cuttable struct {
 	key string
 	n   int

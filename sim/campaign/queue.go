@@ -10,20 +10,20 @@ import (
 // group is a reference and the experiments that are compared with it.
 type group struct {
 	scenario  int
-	reference int   // of the campaign's experiments
-	left      []int // not begun yet
+	reference int   // index of the experiment
+	left      []int // not started yet
 	running   int
-	compare   *sim.Result // the reference's; nil before it has ended
+	compare   *sim.Result // the result of the reference; nil until it has ended
 }
 
-// task is an experiment that a worker is to run.
+// task is an experiment for a worker.
 type task struct {
 	group      *group
 	experiment int
 }
 
-// groups puts the experiments that are not done into groups. A group with nothing
-// to do but its reference has it alone.
+// groups groups the unfinished experiments. A group of which only the reference is unfinished
+// has only that.
 func groups(experiments []Experiment, done func(i int) bool) []*group {
 	var all []*group
 	var g *group
@@ -44,12 +44,12 @@ func groups(experiments []Experiment, done func(i int) bool) []*group {
 	return needed
 }
 
-// queue gives experiments to workers: those of groups that have been begun first,
-// so that there are never more references in memory than workers.
+// queue assigns experiments to workers. Started groups come first, so that there are never more
+// references in memory than workers.
 type queue struct {
 	mu      sync.Mutex
 	changed sync.Cond
-	waiting []*group // not begun
+	waiting []*group // not started
 	begun   []*group
 	stopped bool
 }
@@ -60,8 +60,8 @@ func newQueue(waiting []*group) *queue {
 	return q
 }
 
-// take returns what to run next, and waits until there is something; false when
-// there will be nothing any more.
+// take returns the next task. It waits until there is one, and returns false if there will be
+// none.
 func (q *queue) take() (task, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -94,7 +94,7 @@ func (q *queue) take() (task, bool) {
 	return task{}, false
 }
 
-// ended takes the result of a task, and says whether it was the last of its group.
+// ended takes the result of a task and reports whether it was the last of its group.
 func (q *queue) ended(t task, o *sim.Result) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -117,7 +117,7 @@ func (q *queue) ended(t task, o *sim.Result) bool {
 	return true
 }
 
-// stop ends all takes, also those that wait.
+// stop ends all calls of take.
 func (q *queue) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -125,8 +125,8 @@ func (q *queue) stop() {
 	q.changed.Broadcast()
 }
 
-// pace guesses how long the rest of a campaign takes, from how long experiments of
-// the same scenario took, references apart.
+// pace estimates the remaining time of a campaign from the durations of experiments of the same
+// scenario; references count separately.
 type pace struct {
 	experiments []Experiment
 	workers     int
@@ -134,13 +134,13 @@ type pace struct {
 	took        map[class]cost
 }
 
-// class are experiments that take about the same time.
+// class is a kind of experiments with similar durations.
 type class struct {
 	scenario  int
 	reference bool
 }
 
-// cost is how long some experiments took.
+// cost is the number and total duration of experiments.
 type cost struct {
 	n    int
 	wall float64 // seconds
@@ -158,7 +158,7 @@ func (p *pace) class(i int) class {
 	return class{p.experiments[i].Scenario, p.experiments[i].Reference}
 }
 
-// ended learns how long an experiment took.
+// ended adds the duration of an experiment.
 func (p *pace) ended(i int, wall float64) {
 	c := p.class(i)
 	p.left[c]--
@@ -166,8 +166,8 @@ func (p *pace) ended(i int, wall float64) {
 	p.took[c] = cost{t.n + 1, t.wall + wall}
 }
 
-// rest returns how long what is left may take; false while nothing is known. For a
-// scenario without a measurement it uses the mean of the others.
+// rest returns the estimated remaining time; false if nothing has been measured. A scenario
+// without a measurement gets the mean of the others.
 func (p *pace) rest() (time.Duration, bool) {
 	var known, all [2]cost // of experiments and of references
 	kind := map[bool]int{true: 1}

@@ -15,39 +15,39 @@ import (
 // MaxWorkers bounds Options.Workers.
 const MaxWorkers = 1024
 
-// Options are how a campaign is run.
+// Options configure a run of a campaign.
 type Options struct {
-	// Dir holds the results. A campaign resumes from what it finds there.
+	// Dir is the folder of the results. A campaign resumes from the results in it.
 	Dir string
-	// Workers run one experiment each at a time; 0: as many as there are cores.
+	// Workers is the number of concurrent experiments; 0: one per core.
 	Workers int
-	// Clock returns the time since some instant. It makes no difference to results.
+	// Clock returns the time since some instant. It does not affect results.
 	Clock func() time.Duration
-	// Progress is called once at the beginning and after each experiment, one call at a
-	// time; nil: it is not called.
+	// Progress is called once at the beginning and after each experiment, one call at a time.
+	// It can be nil.
 	Progress func(Progress)
 
 	runner runner // nil: the simulator
 }
 
-// Progress is how far a campaign is.
+// Progress is the progress of a campaign.
 type Progress struct {
 	Done, Total int
-	Last        *Experiment // that was done; nil at the beginning
-	// Left is how long the rest may take, if Known.
+	Last        *Experiment // the last finished experiment; nil at the beginning
+	// Left is the estimated remaining time, if Known.
 	Left  time.Duration
 	Known bool
 }
 
-// Report is what was done.
+// Report is the result of a run.
 type Report struct {
-	Experiments int // of the campaign, references included
+	Experiments int // in the campaign, including references
 	References  int
-	Resumed     int // that were done before
+	Resumed     int // finished in an earlier run
 }
 
-// Run runs the experiments of a campaign that are not done yet, and writes its tables. When
-// ctx ends it returns an *InterruptedError; the rows until then are kept.
+// Run runs the unfinished experiments of a campaign and writes its tables. When ctx ends it
+// returns an *InterruptedError and keeps the finished rows.
 func Run(ctx context.Context, c *Campaign, o Options) (*Report, error) {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -72,11 +72,11 @@ func Run(ctx context.Context, c *Campaign, o Options) (*Report, error) {
 	if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
 		err = &InterruptedError{f.done, len(experiments), o.Dir, cause}
 	}
-	// The rows that are done are written even if the run failed.
+	// The finished rows are written even if the run failed.
 	return r, errors.Join(err, f.write(), f.close())
 }
 
-// campaignRun is a campaign under way.
+// campaignRun is a running campaign.
 type campaignRun struct {
 	options *Options
 	folder  *folder
@@ -88,9 +88,9 @@ type campaignRun struct {
 // finished is the result of a task.
 type finished struct {
 	task task
-	row  []string // nil if it is in the journal
+	row  []string // nil if the journal has it
 	wall float64
-	last bool // of its group
+	last bool // the last of its group
 	err  error
 }
 
@@ -108,7 +108,7 @@ func newCampaignRun(c *Campaign, o *Options, f *folder) *campaignRun {
 	return r
 }
 
-// run runs all tasks and takes their rows, until one fails.
+// run runs all tasks and collects their rows. It stops at the first failure.
 func (r *campaignRun) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -136,7 +136,7 @@ func (r *campaignRun) run(ctx context.Context) error {
 	}()
 	r.tell(nil)
 	var failed error
-	for d := range rows { // to its end: what is finished when another fails is kept
+	for d := range rows { // receives all results: rows that finish after a failure are kept
 		err := d.err
 		if _, changed := errors.AsType[*ChangedError](failed); err == nil && !changed {
 			err = r.take(&d)
@@ -154,7 +154,7 @@ func (r *campaignRun) run(ctx context.Context) error {
 	return failed
 }
 
-// do runs a task, in a worker.
+// do runs a task in a worker.
 func (r *campaignRun) do(ctx context.Context, t task) finished {
 	d := finished{task: t}
 	e := &r.folder.experiments[t.experiment]
@@ -189,7 +189,7 @@ func (r *campaignRun) do(ctx context.Context, t task) finished {
 	return d
 }
 
-// take keeps a row.
+// take stores a row.
 func (r *campaignRun) take(d *finished) error {
 	i := d.task.experiment
 	if d.row == nil {
@@ -215,22 +215,21 @@ func (r *campaignRun) tell(last *Experiment) {
 	r.options.Progress(p)
 }
 
-// runner is what carries out experiments.
+// runner runs experiments.
 type runner interface {
-	// traces finds the traces of a scenario.
+	// traces returns the traces of a scenario.
 	traces(s *Scenario) ([]sim.TraceFile, error)
 	// prepare reads what all experiments of a scenario share.
 	prepare(ctx context.Context, s *Scenario, days int) (prepared, error)
 }
 
-// prepared is a scenario that is ready; many experiments may run at once.
+// prepared is a prepared scenario; experiments on it can run concurrently.
 type prepared interface {
-	// run runs an experiment and compares it with a reference, or with itself if that
-	// is nil.
+	// run runs an experiment and compares it with a reference, or with itself if that is nil.
 	run(ctx context.Context, e *Experiment, reference *sim.Result) (*sim.Result, sim.Comparison, error)
 }
 
-// simulator is the runner of production.
+// simulator is the production runner.
 type simulator struct{}
 
 func (simulator) traces(s *Scenario) ([]sim.TraceFile, error) { return s.Grid.TraceFiles(s.Path) }
@@ -247,7 +246,7 @@ func (simulator) prepare(ctx context.Context, s *Scenario, days int) (prepared, 
 	return &simulated{p, grid.Variant().Local}, nil
 }
 
-// simulated is a scenario that the simulator runs.
+// simulated is a scenario of the simulator.
 type simulated struct {
 	scenario *sim.Prepared
 	local    sim.Fraction // of the scenario itself

@@ -10,11 +10,11 @@ import (
 	"sync"
 )
 
-// traces checks, before the first experiment, that all traces of a campaign are there. It
-// returns a line with name and digest for each trace of each scenario.
+// traces checks before the first experiment that all traces of a campaign exist. It returns the
+// name and digest of each trace of each scenario.
 func (c *Campaign) traces(r runner) ([]named, error) {
 	var all []named
-	known := map[string]string{} // by path: scenarios share traces
+	known := map[string]string{} // by path: scenarios can share traces
 	for i := range c.Scenarios {
 		s := &c.Scenarios[i]
 		files, err := r.traces(s)
@@ -51,8 +51,7 @@ func digest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// shelf holds the scenarios that experiments are being run on: each is prepared
-// once, and put away with the last group of it.
+// shelf caches prepared scenarios. Each is prepared once and released with its last group.
 type shelf struct {
 	runner   runner
 	campaign *Campaign
@@ -62,7 +61,7 @@ type shelf struct {
 // item is a scenario of a shelf.
 type item struct {
 	mu       sync.Mutex
-	groups   int // to come or under way
+	groups   int // not finished
 	prepared prepared
 }
 
@@ -74,7 +73,7 @@ func newShelf(r runner, c *Campaign, all []*group) *shelf {
 	return s
 }
 
-// get returns a scenario. While it is being prepared, get waits.
+// get returns a scenario, and waits while it is being prepared.
 func (s *shelf) get(ctx context.Context, scenario int) (prepared, error) {
 	i := &s.items[scenario]
 	i.mu.Lock()
@@ -89,7 +88,7 @@ func (s *shelf) get(ctx context.Context, scenario int) (prepared, error) {
 	return i.prepared, nil
 }
 
-// release says that a group has ended.
+// release reports that a group has ended.
 func (s *shelf) release(scenario int) {
 	i := &s.items[scenario]
 	i.mu.Lock()

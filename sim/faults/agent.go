@@ -9,23 +9,23 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// agent orders random moves, rounds and drains. It knows what the servers that it can reach
-// had on their disks a moment ago.
+// agent sends random moves, rounds and drains. It works with a recent copy of the disks of the
+// servers it can reach.
 type agent struct {
 	w      *world
 	node   int
 	rounds int
-	claims []belief // by the number of the job
+	claims []belief // by job number
 }
 
-// belief is what an agent knows of a job: the server that claims it with the highest epoch.
+// belief is what an agent knows about a job: the server with the highest claimed epoch.
 type belief struct {
 	at    *server
 	epoch uint32
 	state string
 }
 
-// look asks the servers around.
+// look copies the state of all reachable servers.
 func (a *agent) look() {
 	w := a.w
 	for len(a.claims) < len(w.facts) {
@@ -59,7 +59,7 @@ func (a *agent) find(f *fact) (*server, uint32, submission.FailureKind) {
 	return nil, 0, submission.Busy
 }
 
-// rank returns the sites for a request, the best first.
+// rank returns the sites for a request, best first.
 func (a *agent) rank() []submission.Target {
 	w := a.w
 	var list []submission.Target
@@ -75,7 +75,7 @@ func (a *agent) rank() []submission.Target {
 	return list
 }
 
-// work lets the agent give orders.
+// work sends one random command.
 func (a *agent) work() {
 	w := a.w
 	w.every(w.sc.orderEvery, func() {
@@ -90,10 +90,9 @@ func (a *agent) work() {
 	})
 }
 
-// some returns one of the sites.
 func (a *agent) some() *server { return a.w.sites[a.w.rng.IntN(len(a.w.sites))] }
 
-// move orders that a job be moved to another site, or to where it is.
+// move moves a job to a random site, possibly its own.
 func (a *agent) move() {
 	w := a.w
 	a.look()
@@ -126,7 +125,7 @@ func (a *agent) move() {
 	}, func(answer) {})
 }
 
-// round holds the jobs of one or more sites and places them later, or never.
+// round holds the jobs of one or more sites. It places them later, or never.
 func (a *agent) round() {
 	w := a.w
 	a.rounds++
@@ -198,7 +197,7 @@ func (a *agent) place(s *server, name string, jobs []site.Job) {
 	}, func(answer) {})
 }
 
-// drain stops a site from taking jobs for a while.
+// drain stops a site from accepting jobs for a while.
 func (a *agent) drain() {
 	w, s := a.w, a.some()
 	set := func(on bool) {
@@ -216,9 +215,9 @@ func (a *agent) drain() {
 	w.after(w.between(batch.Second, 10*batch.Second), func() { set(false) })
 }
 
-// operate settles, from time to time, the moves that a lost site has left open. It knows what
-// the lost disk had, which an operator of a live grid does not. So its answers are always
-// right, and the test is that right answers settle everything.
+// operate settles the moves that a lost site has left open. It reads the lost disk, which an
+// operator of a live grid cannot do, so its answers are always right. The test is whether right
+// answers settle everything.
 func (w *world) operate() {
 	if w.sc.lost < 0 || !w.sites[w.sc.lost].gone {
 		return
@@ -238,7 +237,7 @@ func (w *world) operate() {
 	}
 }
 
-// settle decides about a job of which the other site is lost.
+// settle settles a job's move from or to a lost site.
 func (w *world) settle(s, lost *server, f *fact) {
 	r, there := s.disk.record(f), lost.disk.record(f)
 	if r == nil || r.Transit == nil {
@@ -257,7 +256,7 @@ func (w *world) settle(s, lost *server, f *fact) {
 		}
 	case r.State == "gone" && r.Transit.GoneTo == lost.name && !r.Transit.Acked && r.Epoch == r.Transit.Gone:
 		if there == nil || there.State != "incoming" || there.Epoch != r.Epoch {
-			return // it was there, and is lost
+			return // the job was there and is lost
 		}
 		how = site.SettleTakeBack
 	default:

@@ -7,14 +7,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// wrong ends the run because of a job.
+// wrong ends the run with a violation about a job.
 func (f *fact) wrong(format string, a ...any) {
 	panic(violation(fmt.Sprintf("job j%d: ", f.n) + fmt.Sprintf(format, a...)))
 }
 
-// check holds what is durable of a job against the rule that CHECK has in the
-// model of the protocol: one site has authority or could run the job, or one has
-// handed it over and keeps all of it while the other one expects it.
+// check compares the durable state of a job with CHECK in the model of the protocol: one site
+// has authority or can run the job, or one site has handed it over, with all its data, and
+// another one expects it.
 func (w *world) check(f *fact) {
 	live, over := 0, 0
 	for _, s := range w.sites {
@@ -41,7 +41,7 @@ func (w *world) check(f *fact) {
 	}
 }
 
-// mayRun reports whether a job runs here, or a launch of it can no longer be stopped.
+// mayRun reports whether the job runs here, or a launch of it can no longer be stopped.
 func (h *host) mayRun(f *fact) bool {
 	for _, c := range h.list {
 		if c.f == f && c.live() {
@@ -56,8 +56,8 @@ func (h *host) mayRun(f *fact) bool {
 	return false
 }
 
-// handsOver says whether a site has given a job up under an epoch that another
-// one expects it under, and still has all of it.
+// handsOver reports whether a site has given up a job, still has all its data, and another site
+// expects it under the same epoch.
 func (w *world) handsOver(s *server, f *fact, r *site.Record) bool {
 	t := r.Transit
 	if t == nil || t.Gone == 0 || r.State != "gone" || !r.Kept || s.disk.page(f).dossier == nil {
@@ -68,7 +68,7 @@ func (w *world) handsOver(s *server, f *fact, r *site.Record) bool {
 	return p != nil && p.State == "incoming" && p.Epoch == t.Gone && p.Transit.Peer == s.name
 }
 
-// whereabouts says what the sites have of a job.
+// whereabouts describes what each site has of a job.
 func (w *world) whereabouts(f *fact) string {
 	text := ""
 	for _, s := range w.sites {
@@ -87,7 +87,7 @@ func (w *world) whereabouts(f *fact) string {
 	return text[1:]
 }
 
-// wrote records a record that has become durable.
+// wrote checks a record that has become durable.
 func (w *world) wrote(s *server, f *fact, had bool, old, r *site.Record) {
 	if w.trace != nil {
 		before := "nothing"
@@ -116,7 +116,7 @@ func (w *world) wrote(s *server, f *fact, had bool, old, r *site.Record) {
 		w.counts[Committed]++
 	}
 	if owns(r) {
-		f.lost = false // it was on its way, or has been taken back
+		f.lost = false // it was in transit, or was taken back
 	}
 	if owns(r) && r.Under == 0 && (!had || old.State == "absent") {
 		w.accept(s, f)
@@ -124,7 +124,7 @@ func (w *world) wrote(s *server, f *fact, had bool, old, r *site.Record) {
 	w.check(f)
 }
 
-// accept records a submission that is accepted.
+// accept checks an accepted submission.
 func (w *world) accept(s *server, f *fact) {
 	switch {
 	case f.accepted != nil:
@@ -136,7 +136,7 @@ func (w *world) accept(s *server, f *fact) {
 	w.counts[Accepted]++
 }
 
-// started records a process.
+// started checks a process that starts.
 func (w *world) started(h *host, c *claim) {
 	f := c.f
 	f.runs++
@@ -150,7 +150,7 @@ func (w *world) started(h *host, c *claim) {
 		f.wrong("it runs for the %dth time, at %s, and has failed %d times", f.runs, h.s.name, f.tried)
 	case r == nil || !owns(r):
 		f.wrong("it runs at %s, which has no authority over it: %s", h.s.name, w.whereabouts(f))
-	case final(r.State) || f.heard != 0:
+	case final(r.State) || f.answered != 0:
 		f.wrong("it runs at %s after its end: %s", h.s.name, w.whereabouts(f))
 	case r.Under != c.key.Epoch || r.Attempt != c.key.Attempt:
 		f.wrong("attempt %d/%d runs at %s, and the record there is of attempt %d/%d", c.key.Epoch, c.key.Attempt, h.s.name,
@@ -163,7 +163,7 @@ func (w *world) started(h *host, c *claim) {
 	w.check(f)
 }
 
-// ended records the end of a process.
+// ended counts the end of a process.
 func (w *world) ended(c *claim) {
 	f := c.f
 	f.now = nil
@@ -197,34 +197,34 @@ func (w *world) mourn(s *server, f *fact) {
 	}
 }
 
-// fact is the truth about a job, which no simulated process knows.
+// fact is the truth about a job, unknown to all simulated processes.
 type fact struct {
 	n           int
 	id          batch.JobID
 	request     *site.Request
 	restartable bool
-	fails       int // how many of its processes end with an exit code that is not 0, the first ones
+	fails       int // number of processes, from the first, that exit with a code other than 0
 
-	unwanted bool // a client has asked for its cancel
+	unwanted bool // a client has asked to cancel it
 
-	accepted *server // where a submission was accepted, durably
-	lost     bool    // its authority was lost for good: nothing is known of it
+	accepted *server // where a submission was durably accepted
+	lost     bool    // the site with authority is lost for good
 	runs     int     // processes that began
-	now      *host   // where it runs
+	now      *host   // where it runs; nil if it does not
 	whole    int     // processes that ran to their end
 	killed   int
-	unseen   int // of both: the end was not seen
-	failed   int // of those that ran to their end: with an exit code that is not 0
-	tried    int // of these: the end was seen, so that another try can follow
+	unseen   int // of both: nothing observed the end
+	failed   int // of those that ran to their end: the exit code was not 0
+	tried    int // of these: the end was observed, so a retry can follow
 
-	withdrawn []bool      // by site: a client got that answer
-	told      *server     // a client was answered that it is accepted there
-	heard     site.State  // the final state that a client was answered
-	first     *client     // the client that submitted it
-	where     site.Record // the authority's, at the end
+	withdrawn    []bool      // by site: a client got this answer
+	acknowledged *server     // a client got the answer that the job is accepted here
+	answered     site.State  // the final state that a client got as an answer; 0 for none
+	first        *client     // the client that submitted it
+	where        site.Record // that of the site with authority, at the end
 }
 
-// newFact makes a job for a client.
+// newFact creates a job of a client.
 func (w *world) newFact(r *site.Request) *fact {
 	n := len(w.facts)
 	ms := int64(epochOfClocks+w.now) / int64(batch.Millisecond)
@@ -241,7 +241,7 @@ func (w *world) newFact(r *site.Request) *fact {
 	return f
 }
 
-// retries is how often it was, or should have been, tried again.
+// retries returns how often the job was, or should have been, retried.
 func (f *fact) retries() int { return min(f.tried, int(f.request.Retries)) }
 
 func (w *world) siteOf(name string) *server {
@@ -253,9 +253,9 @@ func (w *world) siteOf(name string) *server {
 	panic(violation(fmt.Sprintf("a message to %q", name)))
 }
 
-// rules of what a record says.
+// Predicates of a record.
 
-// owns says whether a record makes its site the job's authority.
+// owns reports whether a record gives its site authority over the job.
 func owns(r *site.Record) bool {
 	switch r.State {
 	case "absent", "gone", "incoming":
@@ -264,7 +264,7 @@ func owns(r *site.Record) bool {
 	return true
 }
 
-// final says whether a job has ended, here.
+// final reports whether the job has ended at this site.
 func final(state string) bool {
 	switch state {
 	case "done", "failed", "killed", "cancelled":

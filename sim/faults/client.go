@@ -9,8 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// client submits one request, follows the job for a while, and may want it
-// cancelled at any time.
+// client submits one request, follows the job for a while, and can cancel it at any time.
 type client struct {
 	w      *world
 	node   int
@@ -18,10 +17,10 @@ type client struct {
 	sub    *submission.Submission
 	gone   bool
 	reruns int
-	only   string // the site it goes to; empty for any
+	only   string // the only accepted site; empty for any
 }
 
-// answer is what a server answers to a client or an agent.
+// answer is a server's answer to a client or an agent.
 type answer struct {
 	failure   submission.FailureKind // 0 for none
 	withdrawn bool
@@ -29,11 +28,11 @@ type answer struct {
 	jobs      []site.Job
 }
 
-// patience of a call.
+// patience is the time-out of a call.
 const callTimeout = 3 * batch.Second
 
-// ask sends a call to a server and its answer back. answered is called once, with the answer
-// or with the failure that the caller sees.
+// ask sends a call to a server and the answer back. It calls answered once, with the answer or
+// with the failure that the caller sees.
 func (w *world) ask(from int, s *server, f *fact, do func(now batch.Time) answer, answered func(answer)) {
 	open := true
 	finish := func(a answer) {
@@ -60,7 +59,7 @@ func (w *world) ask(from int, s *server, f *fact, do func(now batch.Time) answer
 	})
 }
 
-// begin makes the request.
+// begin creates the request.
 func (c *client) begin() {
 	w := c.w
 	r := &site.Request{
@@ -91,7 +90,7 @@ func (c *client) begin() {
 	}
 }
 
-// block makes the request of a local user, for all of a site.
+// block creates a request of a local user for all processors of a site.
 func (c *client) block() {
 	s := c.w.siteOf(c.only)
 	c.submit(c.w.newFact(&site.Request{
@@ -116,7 +115,7 @@ func (c *client) submit(f *fact, avoid string) {
 	}
 }
 
-// act does what the submission wants.
+// act carries out the next step of the submission.
 func (c *client) act(f *fact, a submission.Action) {
 	if c.gone || c.f != f {
 		return
@@ -173,7 +172,7 @@ func (c *client) answered(f *fact, s *server, got answer) {
 	case f.accepted == nil:
 		f.wrong("%s answers that it is accepted: %s", s.name, w.whereabouts(f))
 	default:
-		f.told = s
+		f.acknowledged = s
 	}
 	if c.gone || c.f != f || c.sub == nil {
 		return
@@ -188,7 +187,7 @@ func (c *client) answered(f *fact, s *server, got answer) {
 	}
 }
 
-// submit is the RPC of that name.
+// submit calls Submit.
 func (s *server) submit(now batch.Time, f *fact) answer {
 	if site.CheckAge(now, f.id) != nil {
 		return answer{failure: submission.Refused}
@@ -208,7 +207,7 @@ func (s *server) submit(now batch.Time, f *fact) answer {
 	return answer{failure: submission.Refused}
 }
 
-// withdraw is the RPC of that name.
+// withdraw calls Withdraw.
 func (s *server) withdraw(now batch.Time, f *fact) answer {
 	if site.CheckAge(now, f.id) != nil {
 		return answer{failure: submission.Refused}
@@ -217,8 +216,8 @@ func (s *server) withdraw(now batch.Time, f *fact) answer {
 	return answer{withdrawn: withdrawn, job: j}
 }
 
-// agent asks an agent. do reads what the agent knows; the function that it returns is called
-// when the answer arrives.
+// agent asks an agent. do reads the agent's state; its result is called when the answer
+// arrives.
 func (c *client) agent(i int, do func(*agent) func(), lost func(submission.FailureKind)) {
 	w := c.w
 	a := w.agents[i]
@@ -249,24 +248,23 @@ func failed(k submission.FailureKind) submission.Failure {
 	return submission.Failure{Kind: k, Err: errSimulated}
 }
 
-// pursuer is a client that is after one of its jobs: to see its end, or to have
-// it cancelled.
+// pursuer follows one job of a client to its end, or until it is cancelled.
 type pursuer struct {
 	c      *client
 	f      *fact
 	p      *submission.Pursuit
 	cancel bool
-	done   bool  // it was answered
-	err    error // or given up
+	done   bool  // it has its answer
+	err    error // why it gave up; nil if it did not
 }
 
-// pursue begins a pursuit.
+// pursue starts to follow a job.
 func (c *client) pursue(f *fact, cancel bool) *pursuer {
 	w := c.w
 	f.unwanted = f.unwanted || cancel
 	var at submission.Target
-	if f.told != nil {
-		at = submission.Target{Site: f.told.name}
+	if f.acknowledged != nil {
+		at = submission.Target{Site: f.acknowledged.name}
 	}
 	cfg := submission.Config{Agents: len(w.agents), Patience: w.between(5*batch.Second, batch.Minute)}
 	if w.calm {
@@ -302,7 +300,7 @@ func (p *pursuer) act(a submission.Action) {
 	}
 }
 
-// visit asks a server how the job is, or to cancel it.
+// visit asks a server about the job, or to cancel it.
 func (p *pursuer) visit(s *server) {
 	w, f := p.c.w, p.f
 	w.ask(p.c.node, s, f, func(now batch.Time) answer {
@@ -340,13 +338,13 @@ func (p *pursuer) visit(s *server) {
 	})
 }
 
-// hear records that a client was answered how a job has ended.
+// hear records a final state that a client got as an answer.
 func (w *world) hear(f *fact, s *server, state site.State) {
 	w.say(s, f, "a client is answered that it is %v", state)
-	if f.heard != 0 && f.heard != state {
-		f.wrong("a client was answered that it is %v, and now that it is %v", f.heard, state)
+	if f.answered != 0 && f.answered != state {
+		f.wrong("a client was answered that it is %v, and now that it is %v", f.answered, state)
 	}
-	f.heard = state
+	f.answered = state
 	if f.now != nil {
 		f.wrong("a client is answered that it is %v while it runs", state)
 	}

@@ -8,38 +8,38 @@ import (
 // Kind is something that a run counts.
 type Kind uint8
 
-// What is counted: first what was injected, then what came of it.
+// Counted events: first the injected faults, then their effects.
 const (
-	Lost       Kind = iota // a message that never came
-	Doubled                // a message that came twice
-	Late                   // a message that took long, others overtook it
-	Cut                    // a partition
-	Crash                  // a server killed, at any time
+	Lost       Kind = iota // messages lost
+	Doubled                // messages delivered twice
+	Late                   // messages delayed, and overtaken by others
+	Cut                    // partitions
+	Crash                  // servers killed
 	CrashTorn              // of those: during a sync
-	CrashPoint             // of those: between two things that a write allows
-	DiskFull               // a write that failed
-	Supervisor             // a supervisor killed
-	NeverRan               // a launch that died before its gate was opened
-	SetBack                // a clock set back
-	SiteLost               // a host lost for good
-	GaveUp                 // a client that stopped during a submission
-	Drained                // a site that took no jobs for a while
-	Replayed               // messages sent again after the end
+	CrashPoint             // of those: between two effects of one write
+	DiskFull               // failed writes
+	Supervisor             // supervisors killed
+	NeverRan               // launches that died before their gate opened
+	SetBack                // clocks set back
+	SiteLost               // hosts lost for good
+	GaveUp                 // clients that stopped during a submission
+	Drained                // sites drained
+	Replayed               // old messages sent again after the end
 	Submitted              // requests
-	Reruns                 // of those: new attempts of one that a client lost
-	Accepted               // jobs
-	Withdrawn              // answers that a job was withdrawn
-	Started                // processes
-	Unseen                 // ends that were not seen
-	Failures               // failed processes after which there is another try
+	Reruns                 // of those: new attempts for a job that a client lost
+	Accepted               // accepted jobs
+	Withdrawn              // answers that a job is withdrawn
+	Started                // processes started
+	Unseen                 // ends that nothing observed
+	Failures               // failed processes with a retry left
 	Ordered                // moves begun
 	Committed              // moves that reached the commit point
-	Aborted                // moves that came to nothing
-	Rounds                 // holds that held something
+	Aborted                // aborted moves
+	Rounds                 // holds that held at least one job
 	Cancels                // answers to a cancel
 	Forgotten              // jobs that a site has dropped
 	Settled                // moves settled by an operator
-	Done                   // ends
+	Done                   // jobs that ended
 	Failed
 	Killed
 	Cancelled
@@ -58,7 +58,7 @@ var kindNames = [kinds]string{
 	Done: "jobs done", Failed: "jobs failed", Killed: "jobs killed", Cancelled: "jobs cancelled",
 }
 
-// String returns the kind in words.
+// String returns a description of the kind.
 func (k Kind) String() string {
 	if k < kinds {
 		return kindNames[k]
@@ -66,7 +66,7 @@ func (k Kind) String() string {
 	return "unspecified"
 }
 
-// Kinds returns all kinds, in the order in which they are to be shown.
+// Kinds returns all kinds in display order.
 func Kinds() []Kind {
 	all := make([]Kind, kinds)
 	for i := range all {
@@ -75,7 +75,7 @@ func Kinds() []Kind {
 	return all
 }
 
-// Counts is how often each kind has happened.
+// Counts is the number of events of each kind.
 type Counts [kinds]int64
 
 // Add adds the counts of another run.

@@ -1,10 +1,8 @@
-// Package faults tries to break the rules by which Drover neither loses a job nor runs it
-// twice.
+// Package faults searches for faults that make Drover lose a job or run it twice.
 //
-// A seed makes a small grid and everything that happens to it. The decisions are made by the
-// code that production runs: server/site under a real policy and server/loop for each site,
-// client/submission for each client. The network, disks, clocks, supervisors and processes
-// around them are simulated.
+// A seed determines a small grid and all its faults. Production code makes the decisions:
+// server/site with a real policy and server/loop for each site, client/submission for each
+// client. The network, disks, clocks, supervisors and processes are simulated.
 //
 //	 client ── submission.Submission, Pursuit            agent: random commands
 //	   │  ▲                                                │ Move, Hold, Place
@@ -17,23 +15,22 @@
 //	└────────────────────────────────────────────────│───────────┘
 //	  host: claims, supervisor, processes ◀─ launch ─┘   outlives the server
 //
-// A commit takes up to seconds and can fail. A server can be killed during a commit, when
-// the write is on the disk or not, and after each thing that a commit allows. It loses
-// everything that is not on the disk. The host keeps running.
+// A commit takes up to seconds and can fail. A server can be killed during a commit, before or
+// after the write reaches the disk, and between the effects of a commit. It loses everything
+// that is not on the disk. The host keeps running.
 //
-// Some sites have a batch system that asks before it starts a job, as the embedded one does.
-// The others start jobs unseen, as Slurm does.
+// The batch systems of some sites ask before they start a job, as the embedded one does. The
+// others start jobs unseen, as Slurm does.
 //
-// Whenever a record becomes durable or a process starts, the truth is compared with the
+// At every durable write and every start of a process, the true state is compared with the
 // invariant CHECK of docs/protocol/move.pml: exactly one site has authority over an accepted
-// job, or one site hands it over and keeps all of it while the other one expects it. At the
-// end the faults stop, and everything has to come to rest: each job has one outcome, at one
-// site, and no client was told anything else. Then old messages come again, and nothing may
-// change.
+// job, or one site hands it over with all its data while another one expects it. At the end the
+// faults stop and everything has to settle: each job has one outcome, at one site, and no
+// client got another answer. Then old messages arrive again, and nothing may change.
 //
-// A fact is the truth about a job, which no simulated process knows. A plant is a bug in the
-// simulated surroundings, to show that it is caught. Calm is the time after the faults.
+// A fact is the truth about a job, unknown to all simulated processes. A plant is a bug in the
+// simulated environment that the checks must catch. Calm is the time after the faults.
 //
-// docs/faults.md says what is covered and how to replay a seed. The source of the rules is
+// docs/faults.md lists what is covered and explains how to replay a seed. The rules come from
 // docs/protocol/move.pml.
 package faults

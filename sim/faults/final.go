@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// resting says whether nothing is left to be done about any job.
+// resting reports whether every job has settled.
 func (w *world) resting() bool {
 	for _, f := range w.facts {
 		if f.now != nil || w.unsettled(f) != "" {
@@ -18,7 +18,7 @@ func (w *world) resting() bool {
 	return true
 }
 
-// unsettled says what of a job still waits for something; "" if nothing does.
+// unsettled describes what a job still waits for, or returns "".
 func (w *world) unsettled(f *fact) string {
 	for _, s := range w.sites {
 		r := s.disk.record(f)
@@ -35,8 +35,8 @@ func (w *world) unsettled(f *fact) string {
 	return ""
 }
 
-// beyond says whether a job was lost with its site, or has gone on from there.
-// Then its arrival is never confirmed, and an operator has no right answer.
+// beyond reports whether a job was lost with its site, or has left it. Its arrival is then
+// never confirmed, and an operator has no right answer.
 func (w *world) beyond(f *fact) bool {
 	return f.lost || slices.ContainsFunc(w.sites, func(s *server) bool {
 		r := s.disk.record(f)
@@ -44,7 +44,7 @@ func (w *world) beyond(f *fact) bool {
 	})
 }
 
-// settled checks all that has to hold when everything is at rest.
+// settled checks the final state of all jobs.
 func (w *world) settled() {
 	for _, s := range w.sites {
 		if s.gone {
@@ -69,7 +69,7 @@ func (w *world) settled() {
 	}
 }
 
-// outcome checks that a job has the one outcome that it earned.
+// outcome checks that a job has one outcome, and the right one.
 func (w *world) outcome(f *fact) {
 	var at *site.Record
 	for _, s := range w.sites {
@@ -87,8 +87,8 @@ func (w *world) outcome(f *fact) {
 	}
 	unseen := f.unseen > 0
 	switch {
-	case f.heard != 0 && f.heard.String() != at.State:
-		f.wrong("a client was answered that it is %v, and it is %s", f.heard, at.State)
+	case f.answered != 0 && f.answered.String() != at.State:
+		f.wrong("a client was answered that it is %v, and it is %s", f.answered, at.State)
 	case at.State == "done" && f.whole == f.failed:
 		f.wrong("it is done, but ran to its end %d times, and failed each time", f.whole)
 	case at.State == "done" && f.whole-f.failed > 1 && !f.restartable:
@@ -108,7 +108,7 @@ func (w *world) outcome(f *fact) {
 	f.where = *at
 }
 
-// leaks checks that a site has the files of the jobs that it keeps, and no others.
+// leaks checks that a site has the files of the jobs it keeps, and no others.
 func (s *server) leaks() {
 	for _, f := range s.w.facts {
 		p := s.disk.page(f)
@@ -121,8 +121,8 @@ func (s *server) leaks() {
 	}
 }
 
-// empty checks that no attempt is left in the batch system: every job that was
-// held or reserved has been placed, started or taken out.
+// empty checks that the batch system has no attempts: every held or reserved job was placed,
+// started or removed.
 func (y *system) empty() {
 	for _, a := range y.byHandle[1:] {
 		if f := y.s.w.byID[a.key.Job]; a.phase != batch.PhaseEnded {
@@ -132,7 +132,7 @@ func (y *system) empty() {
 	}
 }
 
-// tally counts the jobs that a commit ends here.
+// tally counts the jobs that a commit ends.
 func (s *server) tally(writes []site.Write) {
 	for i := range writes {
 		r := &writes[i].Record
@@ -142,8 +142,7 @@ func (s *server) tally(writes []site.Write) {
 	}
 }
 
-// recount compares the figures of a site with what its disk has. No commit may be in
-// progress.
+// recount compares the figures of a site with its disk. No commit may be in progress.
 func (s *server) recount() {
 	var want site.Load
 	want.Processors, want.Ended = s.procs, s.ended
@@ -169,7 +168,7 @@ func (s *server) recount() {
 	}
 }
 
-// followAll has a client look for every job that was accepted.
+// followAll makes a client look up every accepted job.
 func (w *world) followAll() {
 	for _, f := range w.facts {
 		if f.accepted == nil || f.lost {
@@ -184,7 +183,7 @@ func (w *world) followAll() {
 	}
 }
 
-// account counts how the jobs have ended.
+// account counts the jobs by outcome.
 func (w *world) account() {
 	for _, f := range w.facts {
 		switch f.where.State {

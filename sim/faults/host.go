@@ -8,50 +8,50 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// host is the machine of a site without its server: the claims on its disk, the
-// supervisor, and what runs. All of it outlives the server.
+// host is the machine of a site without the server: the claims on its disk, the supervisor and
+// the processes. All of it outlives the server.
 type host struct {
 	w          *world
 	s          *server
 	claims     map[batch.Key]*claim
-	list       []*claim          // the same, as they were made
-	asked      map[batch.Key]int // launches under way
-	life       int               // of the supervisor
-	up         bool              // it lives
+	list       []*claim          // the same, in the order of creation
+	asked      map[batch.Key]int // launches in progress
+	life       int               // generation of the supervisor
+	up         bool              // the supervisor runs
 	processors int32
-	taken      int32 // by what runs
+	taken      int32 // processors of the running processes
 }
 
-// claim is the file of an attempt, and the process that came of it.
+// claim is the file of an attempt, and the process that it started.
 type claim struct {
 	key     batch.Key
 	f       *fact
 	state   claimState
 	shape   batch.Shape
-	orphan  bool // its supervisor is gone: its end will not be seen
+	orphan  bool // its supervisor is gone: nothing will observe its end
 	started batch.Time
 	ended   batch.Time
 	end     batch.End
-	seen    batch.End // the same, or that it was not seen
+	seen    batch.End // the same, or that the end was not observed
 }
 
 type claimState uint8
 
 const (
-	ofServer claimState = iota + 1 // nothing will ever run
-	pending                        // of a supervisor, the gate is closed
-	never                          // of a supervisor that died before the gate was opened
+	ofServer claimState = iota + 1 // the server's: nothing will ever run
+	pending                        // a supervisor's, with the gate closed
+	never                          // of a supervisor that died before it opened the gate
 	running
 	over
 )
 
-// ends are the words of a trace.
+// ends names the ends in a trace.
 var ends = map[batch.End]string{
 	batch.EndDone: "done", batch.EndFailed: "failed", batch.EndKilled: "killed", batch.EndCancelled: "cancelled",
 	batch.EndLost: "lost",
 }
 
-// live reports whether something runs or can still run under a claim.
+// live reports whether a process runs or can still run under the claim.
 func (c *claim) live() bool { return c.state == pending || c.state == running }
 
 func newHost(w *world, s *server) *host {
@@ -64,7 +64,7 @@ func (h *host) add(c *claim) *claim {
 	return c
 }
 
-// want sends a launch to the supervisor. It arrives even if the server dies.
+// want sends a launch to the supervisor. The launch arrives even if the server dies.
 func (h *host) want(key batch.Key, shape batch.Shape) {
 	h.asked[key]++
 	h.w.after(h.w.between(batch.Microsecond, h.w.sc.launch), func() {
@@ -78,7 +78,7 @@ func (h *host) want(key batch.Key, shape batch.Shape) {
 	})
 }
 
-// launch competes for the claim. If there is one, its state is reported again.
+// launch makes the claim. If the claim exists, launch reports its state again.
 func (h *host) launch(key batch.Key, shape batch.Shape) {
 	f := h.w.byID[key.Job]
 	switch {
@@ -93,9 +93,9 @@ func (h *host) launch(key batch.Key, shape batch.Shape) {
 		}
 		return
 	case h.claims[key] != nil:
-		h.tell(key)
+		h.notify(key)
 		return
-	case h.s.self && h.taken+h.booked()+shape.Width > h.processors: // such a system has its own books
+	case h.s.self && h.taken+h.booked()+shape.Width > h.processors: // such a batch system keeps its own books
 		h.w.after(batch.Second, func() { h.want(key, shape) })
 		return
 	}
@@ -120,7 +120,7 @@ func (h *host) booked() int32 {
 	return n
 }
 
-// open opens the gate, if the supervisor that made the claim still lives.
+// open opens the gate if the supervisor that made the claim still runs.
 func (h *host) open(c *claim) {
 	switch {
 	case h.s.gone || c.state != pending:
@@ -146,7 +146,7 @@ func (h *host) open(c *claim) {
 		}
 		h.end(c, end)
 	})
-	h.tell(c.key)
+	h.notify(c.key)
 }
 
 // forgo records that the attempt never ran and never will.
@@ -154,7 +154,7 @@ func (h *host) forgo(c *claim) {
 	h.w.counts[NeverRan]++
 	h.w.say(h.s, c.f, "attempt %d/%d never ran", c.key.Epoch, c.key.Attempt)
 	c.state = never
-	h.tell(c.key)
+	h.notify(c.key)
 }
 
 // end ends a process.
@@ -170,18 +170,17 @@ func (h *host) end(c *claim, how batch.End) {
 	}
 	h.w.ended(c)
 	h.w.say(h.s, c.f, "attempt %d/%d is %s, and is seen as %s", c.key.Epoch, c.key.Attempt, ends[c.end], ends[c.seen])
-	h.tell(c.key)
+	h.notify(c.key)
 }
 
-// kill ends a process on order.
+// kill ends a process on a command.
 func (h *host) kill(key batch.Key, how batch.End) {
 	if c := h.claims[key]; c != nil && h.up {
 		h.end(c, how)
 	}
 }
 
-// take is the server's own claim. It says whether the attempt has not run and
-// never will.
+// take makes the server's own claim. It reports whether the attempt has not run and never will.
 func (h *host) take(key batch.Key) bool {
 	c := h.claims[key]
 	if c == nil {
@@ -193,11 +192,11 @@ func (h *host) take(key batch.Key) bool {
 	return c.state == ofServer || c.state == never
 }
 
-// tell reports news of an attempt to the server, if server and supervisor are up.
-func (h *host) tell(key batch.Key) {
+// notify reports the state of an attempt to the server, if server and supervisor are up.
+func (h *host) notify(key batch.Key) {
 	h.w.after(h.w.between(batch.Microsecond, h.w.sc.launch), func() {
 		if h.up && h.s.up {
-			h.s.heard(key)
+			h.s.observe(key)
 		}
 	})
 }
@@ -214,8 +213,8 @@ func (h *host) fall() {
 	}
 }
 
-// rise starts a supervisor: what its predecessors have claimed and not started
-// never ran, and what they have started it can only watch.
+// rise starts a supervisor. Claims of earlier supervisors without a process never ran; it can
+// only watch the processes that they started.
 func (h *host) rise() {
 	h.up = true
 	h.life++
@@ -227,7 +226,7 @@ func (h *host) rise() {
 	}
 }
 
-// lose ends the machine.
+// lose removes the machine for good.
 func (h *host) lose() {
 	h.up = false
 	for _, c := range h.list {
@@ -237,26 +236,26 @@ func (h *host) lose() {
 	}
 }
 
-// fits panics when more runs than there is room for.
+// fits panics if the running jobs need more processors than there are.
 func (h *host) fits() {
 	if h.taken > h.processors {
 		panic(violation(fmt.Sprintf("site %s runs %d processors' worth on %d", h.s.name, h.taken, h.processors)))
 	}
 }
 
-// disk is what a site has on it. It outlives the server, and a write of several
-// records is there whole or not at all.
+// disk is the disk of a site. It outlives the server. A write of several records is on it
+// entirely or not at all.
 type disk struct {
-	pages []page // by the number of the job
+	pages []page // by job number
 }
 
 // page is what the disk has of one job.
 type page struct {
 	there   bool
 	record  site.Record
-	text    []byte // the record as it is written, where that is tried
+	text    []byte // the encoded record, in runs that encode records
 	dossier *site.Dossier
-	until   batch.Time // of a tombstone; 0 of a record that is read at a restart
+	until   batch.Time // when a tombstone expires; 0 for a record that is read at a restart
 	files   bool       // uploaded, or fetched from another site
 }
 
@@ -276,7 +275,7 @@ func (d *disk) page(f *fact) *page {
 	return &d.pages[f.n]
 }
 
-// expire drops a tombstone that is old enough.
+// expire drops an expired tombstone.
 func (d *disk) expire(f *fact, now batch.Time) {
 	if p := d.page(f); p.until != 0 && p.until <= now {
 		*p = page{}
@@ -300,7 +299,7 @@ func (p *page) apply(w *site.Write, written bool) {
 	}
 }
 
-// read returns the record as a restart finds it.
+// read returns the record as a restart reads it.
 func (p *page) read() site.Record {
 	if p.text == nil {
 		return p.record

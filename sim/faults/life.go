@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// epochOfClocks is what a right clock shows when a run begins.
+// epochOfClocks is what a correct clock shows when a run begins.
 const epochOfClocks = batch.Time(1_800_000_000) * batch.Time(batch.Second)
 
 // troubles schedules the faults of a site.
@@ -34,7 +34,7 @@ func (s *server) troubles() {
 	}
 }
 
-// crash kills the server. A write in progress is on the disk, or is not.
+// crash kills the server. A write in progress is then on the disk or not.
 func (s *server) crash() {
 	w := s.w
 	w.counts[Crash]++
@@ -49,7 +49,7 @@ func (s *server) crash() {
 	w.after(w.between(batch.Millisecond, 6*batch.Second), s.boot)
 }
 
-// die drops all that is not on the disk.
+// die drops everything that is not on the disk.
 func (s *server) die() {
 	s.loop.Stop()
 	s.up = false
@@ -57,7 +57,7 @@ func (s *server) die() {
 	s.core, s.system, s.voided, s.calls, s.flight = nil, nil, nil, nil, nil
 }
 
-// recover brings everything back at the end of the faults.
+// recover restarts everything at the end of the faults.
 func (s *server) recover() {
 	if s.gone {
 		return
@@ -69,21 +69,21 @@ func (s *server) recover() {
 	s.core.SetDraining(false)
 }
 
-// supervise starts a supervisor where there is none, and looks after all attempts.
+// supervise starts a supervisor if none runs, and makes it look after all attempts.
 func (s *server) supervise() {
 	if s.host.up || s.gone || !s.up {
 		return
 	}
 	s.host.rise()
 	for _, c := range s.host.list {
-		s.host.tell(c.key)
+		s.host.notify(c.key)
 		if a := s.system.attempts[c.key]; a != nil {
 			s.system.signal(a)
 		}
 	}
 }
 
-// boot starts the server from what the disk and the host have.
+// boot starts the server from the disk and the state of the host.
 func (s *server) boot() {
 	if s.up || s.gone {
 		return
@@ -119,7 +119,7 @@ func (s *server) boot() {
 	s.turn()
 }
 
-// remember gives a new core what the disk has.
+// remember gives a new core the records of the disk.
 func (s *server) remember() {
 	var records []site.Record
 	for n := range s.disk.pages {
@@ -128,7 +128,7 @@ func (s *server) remember() {
 			records = append(records, p.read())
 		}
 		if !p.there || !p.record.Kept {
-			p.files = false // of a job that was being fetched
+			p.files = false // of a job whose files were being fetched
 		}
 	}
 	if err := s.core.Restore(records); err != nil {
@@ -136,19 +136,19 @@ func (s *server) remember() {
 	}
 }
 
-// takeUp lets the core recover, and the batch system adopt the running attempts.
+// takeUp makes the core recover and the batch system adopt the running attempts.
 func (s *server) takeUp() {
 	unsettled := s.core.Unsettled()
 	fates := make([]site.Fate, len(unsettled))
 	for i, key := range unsettled {
-		fates[i] = s.fate(key)
+		fates[i] = s.recoverAttempt(key)
 	}
 	if err := s.core.Recover(s.now(), fates); err != nil {
 		panic(violation(err.Error()))
 	}
 	if s.self {
 		for _, c := range s.host.list {
-			s.host.tell(c.key) // jobs can have started unseen
+			s.host.notify(c.key) // jobs can have started unseen
 		}
 	}
 	for i, key := range unsettled {
@@ -158,8 +158,9 @@ func (s *server) takeUp() {
 	}
 }
 
-// fate competes for the claim of an attempt that may have been launched.
-func (s *server) fate(key batch.Key) site.Fate {
+// recoverAttempt tries to claim an attempt that may have been launched, and returns what became
+// of it.
+func (s *server) recoverAttempt(key batch.Key) site.Fate {
 	if s.host.take(key) {
 		s.w.check(s.w.byID[key.Job])
 		return site.Fate{Won: true}
@@ -191,7 +192,7 @@ func (s *server) adopt(key batch.Key, phase batch.Phase) {
 	s.system.adopt(s.now(), key, spec, since, phase)
 }
 
-// forget drops a job that has ended, as a server with too many does.
+// forget drops an ended job, as a server over its limit does.
 func (s *server) forget() {
 	if !s.up {
 		return
@@ -231,8 +232,8 @@ func (s *server) lose() {
 
 var errFull = errors.New("the disk is full")
 
-// Undo implements loop.Store. A core is made from what is on the disk: with a new batch
-// system, as after a restart, or under the old one.
+// Undo implements loop.Store. It builds a new core from the disk, with a new batch system, as
+// after a restart, or with the old one.
 func (s *server) Undo(error) {
 	s.w.counts[DiskFull]++
 	s.w.say(s, nil, "the disk is full")
@@ -244,9 +245,9 @@ func (s *server) Undo(error) {
 	}
 }
 
-// rebuild makes a new core and keeps the batch system. Attempts that the core has forgotten
-// are cancelled there, and their keys are not used again. Otherwise a job that is submitted
-// again is not queued under its key, or gets the end of another attempt.
+// rebuild builds a new core and keeps the batch system. It cancels there the attempts that the
+// core has forgotten, and their keys are not reused. Otherwise a resubmitted job would not be
+// queued under its key, or would get the end of another attempt.
 func (s *server) rebuild() {
 	core, err := site.New(s.config)
 	if err != nil {
@@ -258,7 +259,7 @@ func (s *server) rebuild() {
 	unsettled := s.core.Unsettled()
 	fates := make([]site.Fate, len(unsettled))
 	for i, key := range unsettled {
-		fates[i] = s.fateOf(key)
+		fates[i] = s.recoverUndone(key)
 	}
 	s.undone()
 	if err := s.core.Recover(s.now(), fates); err != nil {
@@ -269,8 +270,8 @@ func (s *server) rebuild() {
 	s.armed, s.due = batch.Never, true
 }
 
-// fateOf is fate for an attempt that the batch system can be about to report.
-func (s *server) fateOf(key batch.Key) site.Fate {
+// recoverUndone is recoverAttempt for an attempt that the batch system can be about to report.
+func (s *server) recoverUndone(key batch.Key) site.Fate {
 	starting := site.Fate{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}
 	j, err := s.core.Job(key.Job)
 	if err != nil {
@@ -280,14 +281,14 @@ func (s *server) fateOf(key batch.Key) site.Fate {
 		(j.State == site.Starting || j.State == site.Running || j.Started != batch.Never) {
 		return starting
 	}
-	f := s.fate(key)
+	f := s.recoverAttempt(key)
 	if !f.Won && f.Found.Phase == batch.PhaseRunning {
 		return starting
 	}
 	return f
 }
 
-// undone cancels in the batch system what the core no longer knows.
+// undone cancels attempts in the batch system that the core does not know.
 func (s *server) undone() {
 	now := s.now()
 	s.system.engine.Advance(now)

@@ -5,11 +5,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// most is how many messages are kept, to be sent again after the end.
+// most is the number of messages that are kept to be sent again after the end.
 const most = 64
 
-// send brings something from one node to another, or does not: once, twice, soon
-// or long after it was sent. deliver can be called again at any time.
+// send delivers a message from one node to another: never, once or twice, soon or late. deliver
+// can be called again at any time.
 func (w *world) send(from, to int, deliver func()) {
 	if w.sent++; len(w.old) < most {
 		w.old = append(w.old, deliver)
@@ -43,8 +43,8 @@ func (w *world) send(from, to int, deliver func()) {
 	}
 }
 
-// partition cuts two nodes, or one and all others, off from each other for a while; now and
-// then only in one direction.
+// partition separates two nodes, or one node from all others, for a while, sometimes in one
+// direction only.
 func (w *world) partition() {
 	w.every(w.sc.cutEvery, func() {
 		w.counts[Cut]++
@@ -62,7 +62,7 @@ func (w *world) partition() {
 	})
 }
 
-// post sends a message of the core's to another site.
+// post sends a message of the core to another site.
 func (s *server) post(m *site.Message) {
 	f := s.w.byID[m.Job]
 	to := s.w.siteOf(m.To)
@@ -71,7 +71,7 @@ func (s *server) post(m *site.Message) {
 		p := *out.Parcel
 		if p.Dossier == nil {
 			if p.Dossier = s.disk.page(f).dossier; p.Dossier == nil {
-				return // the job was let go meanwhile: the message is of no use
+				return // the job was released meanwhile: the message is obsolete
 			}
 		}
 		if !s.disk.page(f).files {
@@ -90,8 +90,8 @@ func (s *server) post(m *site.Message) {
 	})
 }
 
-// receive takes a message from another site. Before a job is taken its input is
-// fetched.
+// receive handles a message from another site. It fetches a job's input before it accepts the
+// job.
 func (s *server) receive(m site.Message) {
 	if !s.up {
 		return
@@ -115,11 +115,11 @@ func (s *server) take(m site.Message) {
 			s.w.say(s, f, "takes %v(%d) from %s", m.Kind, m.Epoch, m.From)
 		}
 		if m.Parcel != nil {
-			p := *m.Parcel // it can come twice
+			p := *m.Parcel // the message can arrive twice
 			m.Parcel = &p
 		}
 		if m.Kind == site.Reserve {
-			s.disk.page(f).files = true // they were staged, and are moved into place now
+			s.disk.page(f).files = true // the files were staged and are now moved into place
 		}
 		answer, reply := s.core.Receive(now, &m, s.system)
 		if m.Kind == site.Reserve {
@@ -136,8 +136,8 @@ func (s *server) take(m site.Message) {
 	})
 }
 
-// keep drops the files that were fetched for a job that was not taken. Files that a record
-// on the disk says are kept stay.
+// keep drops the fetched files of a job that was not accepted. Files of a job that the disk
+// records as kept stay.
 func (s *server) keep(f *fact) {
 	if r := s.disk.record(f); r != nil && r.Kept {
 		return
@@ -147,7 +147,7 @@ func (s *server) keep(f *fact) {
 	}
 }
 
-// misbehave is where the planted bugs of a server are.
+// misbehave contains the planted bugs of a server.
 func (s *server) misbehave(r *site.Record) {
 	f := s.w.byID[r.ID]
 	switch {
@@ -164,7 +164,7 @@ func (s *server) misbehave(r *site.Record) {
 	}
 }
 
-// drop is what a site must never do: drop an incoming job by a timer.
+// drop drops an incoming job by a timer, which no site may do.
 func (s *server) drop(f *fact, epoch uint32, after batch.Duration) {
 	life := s.life
 	s.w.after(after, func() {
@@ -172,7 +172,7 @@ func (s *server) drop(f *fact, epoch uint32, after batch.Duration) {
 			return
 		}
 		s.call(f, func(now batch.Time) func(bool) {
-			_, _ = s.core.Settle(now, f.id, epoch, site.SettleAborted, "planted") // it can be settled already
+			_, _ = s.core.Settle(now, f.id, epoch, site.SettleAborted, "planted") // the job can be settled already
 			return nil
 		})
 	})

@@ -9,16 +9,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Result is what came of one seed.
+// Result is the result of one seed.
 type Result struct {
 	Seed   uint64
 	Counts Counts
-	Wrong  string // what is wrong; empty when nothing is
-	Trace  string // of a failure, or of a run that was to be traced
+	Wrong  string // the violation; empty if there is none
+	Trace  string // of a failure, or of a run with a trace
 }
 
-// Run runs a seed. A trace is kept only of one that fails, and costs it a second
-// run.
+// Run runs a seed. A failed seed runs a second time to get its trace.
 func Run(seed uint64, plant Plant) Result {
 	r, _ := try(seed, plant, nil)
 	if r.Wrong != "" {
@@ -27,7 +26,7 @@ func Run(seed uint64, plant Plant) Result {
 	return r
 }
 
-// Trace runs a seed and keeps what happens.
+// Trace runs a seed and keeps its trace.
 func Trace(seed uint64, plant Plant) Result {
 	t := &trace{}
 	r, w := try(seed, plant, t)
@@ -35,7 +34,7 @@ func Trace(seed uint64, plant Plant) Result {
 	return r
 }
 
-// try runs a seed up to the first thing that is wrong.
+// try runs a seed up to its first violation.
 func try(seed uint64, plant Plant, t *trace) (r Result, w *world) {
 	w = newWorld(seed, plant, t)
 	r.Seed = seed
@@ -45,7 +44,7 @@ func try(seed uint64, plant Plant, t *trace) (r Result, w *world) {
 		case nil:
 		case violation:
 			r.Wrong = string(p)
-		case string: // of the engine and its ledger
+		case string: // a panic of the engine or its ledger
 			r.Wrong = p
 		default:
 			panic(p)
@@ -58,7 +57,7 @@ func try(seed uint64, plant Plant, t *trace) (r Result, w *world) {
 	return r, w
 }
 
-// culprit returns the job that a violation is about; nil for none.
+// culprit returns the job of a violation; nil if it is about none.
 func (w *world) culprit(wrong string) *fact {
 	for _, f := range w.facts {
 		if strings.HasPrefix(wrong, fmt.Sprintf("job j%d:", f.n)) {
@@ -68,11 +67,11 @@ func (w *world) culprit(wrong string) *fact {
 	return nil
 }
 
-// chunk is how many seeds a worker takes at once.
+// chunk is the number of seeds that a worker takes at once.
 const chunk = 32
 
-// Sweep runs n seeds from one on, on all cores, and gives the results to each in
-// the order of the seeds, until it returns false or ctx ends.
+// Sweep runs n seeds from one on, on all cores. It passes the results to each in the order of
+// the seeds, until each returns false or ctx ends.
 func Sweep(ctx context.Context, from uint64, n int, plant Plant, each func(*Result) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -113,7 +112,7 @@ func Sweep(ctx context.Context, from uint64, n int, plant Plant, each func(*Resu
 		}
 	}()
 	stopped := false
-	for w := range order { // to its end, so that nothing of it is left behind
+	for w := range order { // receives all results, so that no worker is left behind
 		results := <-w.out
 		for i := range results {
 			if stopped {
@@ -131,16 +130,16 @@ func Sweep(ctx context.Context, from uint64, n int, plant Plant, each func(*Resu
 	return ctx.Err()
 }
 
-// trace is what has happened, for people.
+// trace is the list of events, for people.
 type trace struct{ lines []line }
 
 type line struct {
 	at   batch.Time
 	site int32 // -1 for none
-	job  int32 // number; -1: about no job
+	job  int32 // number; -1: no job
 	what string
 
-	again int // times, until then
+	again int // repetitions until then
 	until batch.Time
 }
 
@@ -155,14 +154,14 @@ func (t *trace) add(at batch.Time, s *server, f *fact, what string) {
 	t.lines = append(t.lines, l)
 }
 
-// longest is how many lines of a trace are shown at most: the last ones.
+// longest is the maximum number of lines shown of a trace: the last ones.
 const longest = 300
 
-// near is how many lines back a line is looked for that says the same.
+// near is how many lines back fold looks for an equal line.
 const near = 4
 
-// text returns the trace; with a job, only what is about it or about no job.
-// What is said again and again is said once.
+// text returns the trace; with a job, only the lines of the job and those of no job. A repeated
+// line is shown once.
 func (t *trace) text(f *fact) string {
 	var kept []line
 	for _, l := range t.lines {
@@ -181,7 +180,7 @@ func (t *trace) text(f *fact) string {
 	return b.String()
 }
 
-// fold adds a line, or counts it where one near the end says the same of a job.
+// fold adds a line, or counts it if a line near the end says the same of the same job.
 func fold(kept []line, l line) []line {
 	for i := len(kept) - 1; i >= max(0, len(kept)-near) && l.job >= 0; i-- {
 		if k := &kept[i]; k.site == l.site && k.job == l.job && k.what == l.what {

@@ -11,21 +11,21 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// scenario is what a seed makes of the grid and of its bad luck. Chances are per
-// mille; 0 for never. Every is the mean time between two; 0 for never.
+// scenario describes the grid and the faults of a seed. Chances are per mille; 0 means never. A
+// field that begins with every is the mean interval; 0 means never.
 type scenario struct {
 	sites, agents, jobs int
-	blocked             bool           // each site has a long job of a local user, so that the others wait
-	rush                batch.Duration // in which the requests come
+	blocked             bool           // each site has a long local job, so that the others wait
+	rush                batch.Duration // within which the requests arrive
 	crowd               int            // chance that a request goes to the first site
 	procs               []int32
 	policies            []string
 	rates               []int64 // of the sites' clocks
-	selves              []bool  // sites with a batch system that starts jobs by itself, as Slurm does
+	selves              []bool  // sites with a batch system that starts jobs unseen, as Slurm does
 	patience            site.Patience
 	tuning              site.Tuning
 	attempts            uint32
-	chaos               batch.Duration // how long there are faults
+	chaos               batch.Duration // how long faults occur
 
 	loss, double, late, full, torn, gate, never int
 	slow                                        batch.Duration // longest sync
@@ -35,20 +35,20 @@ type scenario struct {
 	work                                        batch.Duration // longest runtime
 	crashEvery, superEvery, cutEvery            batch.Duration
 	orderEvery, forgetEvery                     batch.Duration
-	jump                                        int  // chance that a restart finds the clock set back
+	jump                                        int  // chance that the clock is set back at a restart
 	cancel, giveUp, idempotent, local           int  // chances of a job
 	lost                                        int  // the site that is lost for good; -1 for none
-	written                                     bool // records are kept as JSON, not as they are
-	ages                                        bool // old messages come again when no site remembers the jobs
-	wide                                        int  // chance of a request that not every site can take
+	written                                     bool // records are kept as JSON
+	ages                                        bool // old messages arrive again after all sites have forgotten the jobs
+	wide                                        int  // chance of a request that is too wide for some sites
 }
 
-// counting are the policies of the simulated sites: those that count processors. One that
+// counting are the policies of the simulated sites: those that count processors. A policy that
 // chooses nodes would need every job's allocation after a restart.
 var counting = policy.Names(func(e *policy.Entry) bool { return !e.Chooses() })
 
-// draw makes the scenario of a seed. Small ones with much trouble find more than
-// large ones do.
+// draw draws the scenario of a seed. Small grids with many faults find more bugs than large
+// ones.
 func draw(r *rand.Rand) scenario {
 	pick := func(of ...int) int { return of[r.IntN(len(of))] }
 	span := func(of ...int) batch.Duration { return batch.Duration(pick(of...)) * batch.Second }
@@ -84,20 +84,20 @@ func draw(r *rand.Rand) scenario {
 	return sc
 }
 
-// Plant is a bug in the simulated surroundings, to show that it is caught. None is in the
-// code that production runs.
+// Plant is a bug in the simulated environment that the checks must catch. Production code has
+// none of them.
 type Plant uint8
 
 // The planted bugs.
 const (
 	Sound           Plant = iota
-	SkipSync              // what a write allows is let go before the write is durable
-	EarlyConfirm          // Confirm is sent when the job is being handed over, before the commit point
+	SkipSync              // effects leave before the write they depend on is durable
+	EarlyConfirm          // Confirm is sent when a handover begins, before the commit point
 	DropOnSilence         // a target drops an incoming job after a time without messages
-	LeaseIsProof          // a target drops an incoming job of a round when that round's lease must be over
-	EarlyCollection       // a source drops the record of a job that is gone before the target has confirmed
-	KeptQueue             // after a commit that failed, the batch system continues with jobs that the core has forgotten
-	NoWithdraw            // a client goes to another server without a withdrawal
+	LeaseIsProof          // a target drops an incoming job of a round once that round's lease must have expired
+	EarlyCollection       // a source drops the record of a handed-over job before the target has confirmed
+	KeptQueue             // after a failed commit the batch system keeps jobs that the core has forgotten
+	NoWithdraw            // a client submits to another server without a withdrawal
 	plants
 )
 

@@ -10,22 +10,22 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// server is one site: the core, driven by the loop that drives it on a live site. The disk
-// and the host stay when the server dies. It implements loop.Store and loop.Outlet.
+// server is one site: the core under the loop of a live site. The disk and the host outlive the
+// server. It implements loop.Store and loop.Outlet.
 type server struct {
 	w      *world
 	node   int
 	name   string
 	procs  int32
 	policy string
-	self   bool // its batch system starts jobs by itself
+	self   bool // its batch system starts jobs unseen
 	config site.Config
 	disk   disk
 	host   *host
-	skew   batch.Duration // of the clock, at a restart
+	skew   batch.Duration // error of the clock, set at a restart
 	gone   bool           // lost for good
 
-	// One life of the server:
+	// State of one life of the server:
 	up     bool
 	life   int
 	core   *site.Site
@@ -33,10 +33,10 @@ type server struct {
 	clock  clock
 	loop   *loop.Loop
 	calls  []loop.Call   // for the next turn
-	due    bool          // a turn is due even without calls
+	due    bool          // a turn is due even without a call
 	flight *site.Effects // of the commit in progress; nil for none
-	armed  batch.Time    // of the next tick
-	ended  int64         // jobs
+	armed  batch.Time    // time of the next tick
+	ended  int64         // jobs that have ended
 	plans  []batch.Command
 	voided []batch.Key // attempts that were undone
 }
@@ -59,8 +59,8 @@ func newServer(w *world, i int) *server {
 	return s
 }
 
-// call has the core do something, and calls what do returns when everything that the core
-// knew by then is durable. f is the job that the call is about, nil for none.
+// call queues a call of the core. What do returns is called once everything that the core knew
+// by then is durable. f is the job of the call, or nil.
 func (s *server) call(f *fact, do func(now batch.Time) (reply func(ok bool))) {
 	if !s.up {
 		return
@@ -86,8 +86,7 @@ func (s *server) call(f *fact, do func(now batch.Time) (reply func(ok bool))) {
 	s.turn()
 }
 
-// doRetry is call for news that must not be lost: it is retried until it is durable,
-// or the server dies.
+// doRetry calls the core until the call is durable or the server dies.
 func (s *server) doRetry(f *fact, do func(now batch.Time)) {
 	life := s.life
 	s.call(f, func(now batch.Time) func(bool) {
@@ -106,7 +105,7 @@ func (s *server) doRetry(f *fact, do func(now batch.Time)) {
 
 func (s *server) now() batch.Time { return s.clock.read(s.w.now) }
 
-// recall gives the core the record of a job that has left its memory.
+// recall gives the core the record of a job that it has dropped from memory.
 func (s *server) recall(f *fact) {
 	if f == nil || s.core.Knows(f.id) {
 		return
@@ -121,9 +120,9 @@ func (s *server) recall(f *fact) {
 	}
 }
 
-// plan hands new jobs to the batch system before they are durable, as a live server does:
-// it starts none without asking. A batch system that starts jobs by itself gets them
-// through Order.
+// plan passes new jobs to the batch system before they are durable, as a live server does: that
+// system asks before it starts a job. A batch system that starts jobs unseen gets them through
+// Order.
 func (s *server) plan() {
 	if s.self {
 		return
@@ -133,7 +132,7 @@ func (s *server) plan() {
 	}
 }
 
-// turn runs turns until no call waits, or a commit takes its time.
+// turn runs turns until no call waits or a commit is in progress.
 func (s *server) turn() {
 	for s.up && !s.loop.Busy() && (s.due || len(s.calls) > 0) {
 		calls := s.calls
@@ -143,7 +142,7 @@ func (s *server) turn() {
 	s.arm()
 }
 
-// arm has the server woken when the core or the policy want it.
+// arm schedules the next wake-up of the core and the policy.
 func (s *server) arm() {
 	if !s.up {
 		return
@@ -175,10 +174,10 @@ func (s *server) arm() {
 	})
 }
 
-// Refuses implements loop.Store: a full disk shows when a commit fails.
+// Refuses implements loop.Store: a full disk shows only when a commit fails.
 func (s *server) Refuses(batch.Time) error { return nil }
 
-// Commit implements loop.Store: a sync takes a while, and fails now and then.
+// Commit implements loop.Store: a sync takes time and sometimes fails.
 func (s *server) Commit(fx *site.Effects, done func(error)) {
 	s.tally(fx.Writes)
 	if len(fx.Writes) == 0 {
@@ -218,7 +217,7 @@ func (s *server) Commit(fx *site.Effects, done func(error)) {
 	})
 }
 
-// durable puts writes onto the disk.
+// durable writes to the disk.
 func (s *server) durable(writes []site.Write) {
 	for i := range writes {
 		wr := &writes[i]
@@ -271,8 +270,8 @@ func (s *server) Discard(id batch.JobID) {
 // Written implements loop.Outlet.
 func (s *server) Written(w *site.Write) { s.misbehave(&w.Record) }
 
-// torn kills the server in the middle of what it does, now and then, and reports whether
-// the life has ended.
+// torn sometimes kills the server in the middle of its work. It reports whether this life of
+// the server has ended.
 func (s *server) torn(life int) bool {
 	if s.life == life && s.w.fault(s.w.sc.torn) {
 		s.w.counts[CrashPoint]++
@@ -302,8 +301,8 @@ func (s *server) compete(key batch.Key) {
 	})
 }
 
-// start launches an attempt that the policy has started, if the core lets it. A
-// batch system that starts jobs by itself does not ask.
+// start launches an attempt that the policy has started, if the core permits it. A batch system
+// that starts jobs unseen does not ask.
 func (s *server) start(a *attempt) {
 	if s.self {
 		s.host.want(a.key, a.shape)
@@ -312,7 +311,7 @@ func (s *server) start(a *attempt) {
 	s.ask(a, 10*batch.Millisecond)
 }
 
-// ask asks the core whether an attempt may be launched, until the core answers.
+// ask asks the core whether an attempt may be launched, until it answers.
 func (s *server) ask(a *attempt, after batch.Duration) {
 	life, f := s.life, s.w.byID[a.key.Job]
 	s.w.after(s.w.between(batch.Microsecond, after), func() {
@@ -337,14 +336,14 @@ func (s *server) ask(a *attempt, after batch.Duration) {
 	})
 }
 
-// heard passes the state of an attempt to the batch system and the core.
-func (s *server) heard(key batch.Key) {
+// observe passes the state of an attempt to the batch system and the core.
+func (s *server) observe(key batch.Key) {
 	a := s.system.attempts[key]
 	c := s.host.claims[key]
 	if a == nil || c == nil || a.phase == batch.PhaseEnded {
 		return
 	}
-	if a.phase < batch.PhaseStarting { // started by an earlier life of the batch system
+	if a.phase < batch.PhaseStarting { // started in an earlier life of the batch system
 		if !s.self || c.state == ofServer || c.state == pending {
 			return
 		}
@@ -355,7 +354,7 @@ func (s *server) heard(key batch.Key) {
 		s.finish(a, batch.EndNeverRan)
 	case over:
 		end := c.seen
-		if c.end == a.ending { // the end of what was ended on order is known
+		if c.end == a.ending { // the attempt was ended on command, so its end is known
 			end = a.ending
 		}
 		s.finish(a, end)
@@ -365,7 +364,7 @@ func (s *server) heard(key batch.Key) {
 		}
 		a.phase = batch.PhaseRunning
 		s.doRetry(c.f, func(now batch.Time) {
-			// The core returns an error when it knows better.
+			// The core returns an error if it has newer information.
 			_, _ = s.core.Running(min(now, s.clock.read(c.started)), key, nil, nil)
 		})
 		s.system.signal(a)
@@ -381,7 +380,7 @@ func (s *server) finish(a *attempt, end batch.End) {
 	s.report(a.key, end)
 }
 
-// outcome is that of a process which has ended so.
+// outcome is the outcome of a process with this end.
 func outcome(end batch.End) batch.Outcome {
 	o := batch.Outcome{End: end}
 	if end == batch.EndFailed {
@@ -390,7 +389,7 @@ func outcome(end batch.End) batch.Outcome {
 	return o
 }
 
-// report reports the end of an attempt to the core, a moment later.
+// report reports the end of an attempt to the core after a delay.
 func (s *server) report(key batch.Key, end batch.End) {
 	life := s.life
 	s.w.after(s.w.between(batch.Microsecond, s.w.sc.launch), func() {

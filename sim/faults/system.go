@@ -5,8 +5,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
-// system is the batch system inside a server: a policy under an engine, with the
-// rules of package batch/exec about commands. It dies with its server.
+// system is the batch system of a server: a policy under an engine, with the rules of package
+// batch/exec for commands. It dies with its server.
 type system struct {
 	s        *server
 	engine   *engine.Engine
@@ -15,29 +15,29 @@ type system struct {
 	out      [1]batch.Estimate
 }
 
-// attempt is one try to run a job, as the batch system knows it.
+// attempt is an attempt in the batch system.
 type attempt struct {
 	key    batch.Key
 	spec   *batch.Job
 	shape  batch.Shape
 	phase  batch.Phase
-	ending batch.End // it is being ended
-	last   bool      // it was placed as the last one
-	aside  bool      // reserved, and held
+	ending batch.End // set while it is being ended
+	last   bool      // Place put it last
+	aside  bool      // reserved and held
 }
 
 func newSystem(s *server, p batch.Policy, platform batch.Platform) *system {
 	y := &system{s: s, attempts: make(map[batch.Key]*attempt), byHandle: make([]*attempt, 1)}
 	ledger := engine.NewLedger(platform)
 	if s.self {
-		// Attempts of an earlier life can appear beside those of this one.
+		// Attempts of an earlier life can exist beside those of this one.
 		ledger = nil
 	}
 	y.engine = engine.New(p, y, ledger)
 	return y
 }
 
-// do carries out commands, and makes a scheduling pass.
+// do carries out commands and makes a scheduling pass.
 func (y *system) do(now batch.Time, cmds []batch.Command) {
 	y.engine.Advance(now)
 	for i := range cmds {
@@ -46,12 +46,12 @@ func (y *system) do(now batch.Time, cmds []batch.Command) {
 	y.engine.Pass()
 }
 
-// Estimate is site.Planner's.
+// Estimate implements site.Planner.
 func (y *system) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	return y.s.w.forecaster.Estimate(now, y.engine.Policy(), asks, out)
 }
 
-// Standing is site.Plan's.
+// Standing implements site.Plan.
 func (y *system) Standing(now batch.Time, key batch.Key) (batch.Time, bool) {
 	a := y.attempts[key]
 	if a == nil || a.phase != batch.PhaseQueued {
@@ -64,7 +64,7 @@ func (y *system) Standing(now batch.Time, key batch.Key) (batch.Time, bool) {
 	return y.out[0].End(0, a.shape.Walltime), true
 }
 
-// Started is engine.Observer's: the policy has decided to start a job.
+// Started implements engine.Observer: the policy has started a job.
 func (y *system) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocation) {
 	a := y.byHandle[job.Handle]
 	if a.phase != batch.PhaseQueued {
@@ -75,10 +75,10 @@ func (y *system) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocatio
 	y.s.start(a)
 }
 
-// Ended is engine.Observer's.
+// Ended implements engine.Observer.
 func (y *system) Ended(batch.Time, *batch.Job, bool) {}
 
-// expire kills an attempt when its walltime is over.
+// expire kills an attempt at its walltime.
 func (y *system) expire(a *attempt, since batch.Time) {
 	w := y.s.w
 	at := y.s.clock.when(since.Add(a.shape.Walltime))
@@ -111,7 +111,7 @@ func (y *system) carry(cmd *batch.Command) {
 			y.engine.Submit(cmd.Job, batch.Forever)
 		}
 		if y.s.self && y.s.host.claims[cmd.Key] != nil {
-			y.s.host.tell(cmd.Key) // it is found, not repeated, and may have started long ago
+			y.s.host.notify(cmd.Key) // a launched attempt is reported again: it can have started long ago
 		}
 		return
 	case batch.CmdReserve:
@@ -123,7 +123,7 @@ func (y *system) carry(cmd *batch.Command) {
 		return
 	}
 	if a == nil || a.phase == batch.PhaseEnded {
-		return // refused, or nothing to be done
+		return // refused, or nothing to do
 	}
 	queued := a.phase == batch.PhaseQueued || a.phase == batch.PhaseHeld
 	switch cmd.Kind {
@@ -143,7 +143,7 @@ func (y *system) carry(cmd *batch.Command) {
 	case batch.CmdCancel:
 		if c := y.s.host.claims[a.key]; y.s.self && queued && c != nil && c.state != ofServer {
 			y.surprise(y.engine.Now(), a)
-			y.s.host.tell(a.key)
+			y.s.host.notify(a.key)
 		}
 		if a.phase >= batch.PhaseStarting {
 			y.end(a, batch.EndCancelled)
@@ -184,7 +184,7 @@ func (y *system) put(a *attempt, shape batch.Shape, restore bool) {
 	y.apply(&batch.Event{Kind: batch.Place, Shape: shape, Restore: restore}, a)
 }
 
-// adopt enters an attempt that was launched in an earlier life of the server.
+// adopt enters an attempt that an earlier life of the server launched.
 func (y *system) adopt(now batch.Time, key batch.Key, spec *batch.Job, since batch.Time, phase batch.Phase) {
 	a := y.enter(key, spec, phase)
 	y.engine.Admit(spec, batch.Forever)
@@ -192,7 +192,7 @@ func (y *system) adopt(now batch.Time, key batch.Key, spec *batch.Job, since bat
 	y.expire(a, since)
 }
 
-// surprise makes a waiting attempt one that was launched in an earlier life of the server.
+// surprise turns a waiting attempt into one that an earlier life of the server launched.
 func (y *system) surprise(now batch.Time, a *attempt) {
 	y.engine.Advance(now)
 	y.apply(&batch.Event{Kind: batch.Cancel}, a)
@@ -207,7 +207,7 @@ func (y *system) surprise(now batch.Time, a *attempt) {
 	y.expire(a, now)
 }
 
-// end begins to end an attempt that is started; the first order counts.
+// end begins to end a started attempt; the first command counts.
 func (y *system) end(a *attempt, how batch.End) {
 	if a.ending != 0 || a.phase == batch.PhaseEnded {
 		return
@@ -216,7 +216,7 @@ func (y *system) end(a *attempt, how batch.End) {
 	y.signal(a)
 }
 
-// signal has the supervisor end an attempt that runs.
+// signal makes the supervisor end a running attempt.
 func (y *system) signal(a *attempt) {
 	if a.phase != batch.PhaseRunning || a.ending == 0 {
 		return
@@ -229,7 +229,7 @@ func (y *system) signal(a *attempt) {
 	})
 }
 
-// finish takes out an attempt that has no process any more.
+// finish removes an attempt without a process.
 func (y *system) finish(now batch.Time, a *attempt) {
 	y.engine.Advance(now)
 	a.phase = batch.PhaseEnded

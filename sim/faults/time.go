@@ -2,23 +2,23 @@ package faults
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// clock is the clock of a site during one life of its server. It has its own speed and never
-// goes back; that it was set back shows after the next restart.
+// clock is the clock of a site during one life of its server. It has its own rate and never
+// goes back; only a restart shows that it was set back.
 type clock struct {
-	from  batch.Time // true time at which this life began
-	shows batch.Time // what it showed then
+	from  batch.Time // true time at the start of this life
+	shows batch.Time // what the clock showed then
 	rate  int64      // in 1/1024 of the true speed
 }
 
-// unit is the rate of a clock that is right.
+// unit is the rate of a correct clock.
 const unit = 1024
 
-// read returns what the clock shows at a true instant.
+// read returns what the clock shows at a true time.
 func (c *clock) read(true batch.Time) batch.Time {
 	return c.shows + batch.Time(int64(true-c.from)*c.rate/unit)
 }
 
-// when returns the first true instant at which the clock shows so much.
+// when returns the first true time at which the clock shows t or more.
 func (c *clock) when(shown batch.Time) batch.Time {
 	if shown == batch.Never {
 		return batch.Never
@@ -29,7 +29,7 @@ func (c *clock) when(shown batch.Time) batch.Time {
 	return c.from + batch.Time((int64(shown-c.shows)*unit+c.rate-1)/c.rate)
 }
 
-// happening is an event. Events of one instant happen in the order in which they were added.
+// happening is an event. Events of the same time happen in the order in which they were added.
 type happening struct {
 	at  batch.Time
 	seq uint64

@@ -14,32 +14,32 @@ type world struct {
 	sc     scenario
 	plant  Plant
 	rng    *rand.Rand
-	now    batch.Time // the true time, which no simulated process knows
+	now    batch.Time // the true time, unknown to all simulated processes
 	queue  queue
 	calm   bool // no more faults
 	counts Counts
-	trace  *trace // nil: none is kept
+	trace  *trace // nil: no trace
 
 	sites  []*server
 	agents []*agent
 	facts  []*fact
 	byID   map[batch.JobID]*fact
 
-	cut  [][]batch.Time // until when nothing comes from a node to another
+	cut  [][]batch.Time // until when messages from one node to another are lost
 	sent int
-	old  []func() // messages, to be sent again after the end
+	old  []func() // messages to send again after the end
 
 	forecaster forecast.Forecaster
 }
 
-// violation is what is wrong; it ends the run.
+// violation describes a failed check; it ends the run.
 type violation string
 
-// limits of a run. A run that is sound uses a small part of them.
+// Limits of a run. A run without a violation uses a small part of them.
 const (
 	mostHappenings = 1_000_000
 	mostCalm       = 24 * batch.Hour
-	// leastCalm is longer than any message takes, and an operator.
+	// leastCalm is longer than any message or operator takes.
 	leastCalm = 15 * batch.Minute
 )
 
@@ -63,7 +63,7 @@ func newWorld(seed uint64, plant Plant, t *trace) *world {
 	return w
 }
 
-// run lets it all happen. A violation panics.
+// run runs the world to its end. It panics with a violation.
 func (w *world) run() {
 	for _, s := range w.sites {
 		s.boot()
@@ -97,7 +97,7 @@ func (w *world) run() {
 	}
 }
 
-// again sends messages of old once more.
+// again sends the old messages once more.
 func (w *world) again(what string) {
 	w.counts[Replayed] += int64(len(w.old))
 	for _, i := range w.rng.Perm(len(w.old)) {
@@ -106,12 +106,12 @@ func (w *world) again(what string) {
 	w.rest(what)
 }
 
-// age lets more time pass than the sites remember old jobs. The old messages are too old by
-// then: no job is accepted again, and none runs.
+// age lets more time pass than the sites remember old jobs. The old messages have then expired:
+// no job may be accepted or run.
 func (w *world) age() {
 	w.until(w.now.Add(site.Horizon + 24*batch.Hour))
 	for _, f := range w.facts {
-		f.lost = true // no site has to know it any more: only new work would be wrong
+		f.lost = true // sites may have forgotten it; only new work would be wrong
 	}
 	w.again("messages came again after the horizon")
 	for _, f := range w.facts {
@@ -121,7 +121,7 @@ func (w *world) age() {
 	}
 }
 
-// until does what happens before an instant.
+// until runs all events before a time.
 func (w *world) until(end batch.Time) {
 	for w.queue.next() < end {
 		w.step()
@@ -138,7 +138,7 @@ func (w *world) step() {
 	}
 }
 
-// heal ends the faults: all servers are up, and messages arrive.
+// heal ends the faults: all servers run, and all messages arrive.
 func (w *world) heal() {
 	w.say(nil, nil, "the faults end")
 	w.calm = true
@@ -150,7 +150,7 @@ func (w *world) heal() {
 	}
 }
 
-// rest runs until no event is left. Everything has to come to rest.
+// rest runs all events until everything has settled.
 func (w *world) rest(what string) {
 	w.operate()
 	end, early := w.now.Add(mostCalm), w.now.Add(leastCalm)
@@ -159,8 +159,8 @@ func (w *world) rest(what string) {
 			panic(violation(fmt.Sprintf("before %s: still not at rest after %v", what, mostCalm)))
 		}
 		if n%64 == 63 && w.sc.lost >= 0 && w.now > early && w.resting() {
-			// Confirm is repeated without end for a job that was handed to a lost site.
-			// Everything else in progress takes a moment.
+			// Confirm is repeated forever for a job that was handed to a lost site. Everything
+			// else ends soon.
 			w.until(w.now.Add(batch.Minute))
 			return
 		}
@@ -168,10 +168,10 @@ func (w *world) rest(what string) {
 	}
 }
 
-// after has something done after a while.
+// after schedules a call after a delay.
 func (w *world) after(d batch.Duration, do func()) { w.queue.add(w.now.Add(d), do) }
 
-// every has something done again and again while there are faults.
+// every repeats a call while there are faults.
 func (w *world) every(mean batch.Duration, do func()) {
 	if mean == 0 {
 		return
@@ -185,13 +185,13 @@ func (w *world) every(mean batch.Duration, do func()) {
 	})
 }
 
-// chance says yes so many times in a thousand.
+// chance returns true with a probability of n per mille.
 func (w *world) chance(perMille int) bool { return perMille > 0 && w.rng.IntN(1000) < perMille }
 
-// fault is chance while there are faults.
+// fault is chance during the faults, and false after them.
 func (w *world) fault(perMille int) bool { return !w.calm && w.chance(perMille) }
 
-// between draws a length of time, from and to included.
+// between draws a duration from the closed interval.
 func (w *world) between(from, to batch.Duration) batch.Duration {
 	if to <= from {
 		return from
@@ -199,7 +199,7 @@ func (w *world) between(from, to batch.Duration) batch.Duration {
 	return from + batch.Duration(w.rng.Int64N(int64(to-from)+1))
 }
 
-// say writes a line of the trace. s and f may be nil.
+// say adds a line to the trace. s and f can be nil.
 func (w *world) say(s *server, f *fact, format string, a ...any) {
 	if w.trace != nil {
 		w.trace.add(w.now, s, f, fmt.Sprintf(format, a...))

@@ -18,40 +18,36 @@ const (
 	MaxLoad  = 100.
 )
 
-// Config says what workload is wanted. Two workloads of the same Config are the
-// same.
+// Config describes a workload. Equal Configs give equal workloads.
 type Config struct {
-	// Either Jobs or Days says how long it is; the other is 0. Days with a load
-	// are the most whole jobs whose work makes no more than that load in that
-	// time, and one at least; without, all jobs that come in it.
+	// Either Jobs or Days sets the length; the other is 0. Days with a load give the largest
+	// number of jobs, at least one, with no more than that load in that time. Days without a
+	// load give all jobs that arrive in that time.
 	Jobs, Days int
-	// Procs are the processors of the machine.
+	// Procs is the number of processors of the machine.
 	Procs int
-	// Load is the offered load, MinLoad to MaxLoad, or 0 for the one the model
-	// happens to have.
+	// Load is the offered load, MinLoad to MaxLoad, or 0 for the natural load of the model.
 	Load float64
-	// Seed picks one of 2^64 workloads. Length, load, estimates and users make no
-	// difference to which jobs are drawn: under one seed those of a short workload
-	// are the first ones of a long one, and another load moves them only in time.
-	Seed      uint64
+	// Seed selects one of 2^64 workloads. Length, load, estimates and users do not change which
+	// jobs are drawn: with one seed, a short workload is the beginning of a long one, and
+	// another load only shifts the jobs in time.
 	Classes   Classes
 	Estimates Estimates
-	// Users are how many users the jobs are drawn from; 0 leaves them unknown.
+	// Users is the number of users to draw from; 0 leaves users unknown.
 	Users int
 }
 
-// FieldError is a field of a [Config] that is out of its range, by the name that
-// its flag has.
+// FieldError reports a field of a [Config] that is out of its range, by the name of its flag.
 type FieldError struct {
 	Field, Value, Accepted string
 }
 
-// Error reads like "procs: 0, accepted: 1..67108864".
+// Error returns a text such as "procs: 0, accepted: 1..67108864".
 func (e *FieldError) Error() string {
 	return fmt.Sprintf("%s: %s, accepted: %s", e.Field, e.Value, e.Accepted)
 }
 
-// Validate reports everything that is wrong, each a [*FieldError].
+// Validate reports all problems, each a [*FieldError].
 func (c *Config) Validate() error {
 	var errs []error
 	wrong := func(field, value, format string, args ...any) {
@@ -84,39 +80,38 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// scaled says whether a load was asked for.
+// scaled reports whether a load was requested.
 func (c *Config) scaled() bool { return c.Load != 0 }
 
-// decimal writes a number as short as it can be read back.
+// decimal returns the shortest text that parses to the same number.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// parameters are the constants of one class of jobs, as the authors published
-// them.
+// parameters are the constants of one class of jobs, as published by the authors.
 type parameters struct {
 	name  string
-	queue int32 // by the custom of SWF 0 is interactive
+	queue int32 // in SWF, 0 is interactive by convention
 
-	// Of the width: the probabilities of serial jobs and of powers of two, and
-	// the two uniforms of its binary logarithm, low to middle and middle to high.
+	// Width: the probabilities of serial jobs and of powers of two, and the two uniforms of the
+	// binary logarithm, low to middle and middle to high.
 	serial, powerOfTwo float64
 	low, middle, high  float64
 	first              float64 // probability of the first uniform
 
-	// Of the logarithm of the runtime: shapes and scales of both gammas, and the
-	// probability of the short one, slope * width + base.
+	// Logarithm of the runtime: shapes and scales of both gammas, and the probability of the
+	// short one, slope * width + base.
 	shortShape, shortScale float64
 	longShape, longScale   float64
 	slope, base            float64
 
-	// Of the logarithm of the gap to the next job: a gamma fitted to the rush
-	// hours, whose shape is corrected for the whole day by ratio.
+	// Logarithm of the gap to the next job: a gamma fitted to the rush hours; ratio corrects
+	// its shape for the whole day.
 	gapShape, gapScale, ratio float64
 
-	// Of the cycle: a gamma over the half hours of a day.
+	// Daily cycle: a gamma over the half hours of a day.
 	dayShape, dayScale float64
 }
 
-// published is the machine that high and middle are given for: 2^7 processors.
+// published is the machine for which high and middle are given: 2^7 processors.
 const published = 7
 
 var (
@@ -140,29 +135,28 @@ var (
 	}
 )
 
-// The model draws again what is beyond these: e^12 seconds are 45 hours, e^13
-// five days.
+// The model redraws values above these: e^12 seconds are 45 hours, e^13 five days.
 const (
 	maxLogRuntime = 12
 	maxLogGap     = 13
-	// MaxRuntime is that of the longest job, in seconds.
+	// MaxRuntime is the runtime of the longest job, in seconds.
 	MaxRuntime = 162754
 )
 
-// Classes says which classes of jobs a workload has.
+// Classes selects the classes of jobs in a workload.
 type Classes uint8
 
-// The choices.
+// Classes of jobs.
 const (
 	Undivided   Classes = iota // one class, with the parameters for all jobs
 	Divided                    // batch and interactive jobs, each with its own parameters
-	Batch                      // batch jobs alone
-	Interactive                // interactive jobs alone
+	Batch                      // only batch jobs
+	Interactive                // only interactive jobs
 )
 
 var classNames = [...]string{Undivided: "undivided", Divided: "divided", Batch: "batch", Interactive: "interactive"}
 
-// String returns the name that [ParseClasses] reads.
+// String returns the name that [ParseClasses] parses.
 func (c Classes) String() string {
 	if int(c) < len(classNames) {
 		return classNames[c]
@@ -170,7 +164,7 @@ func (c Classes) String() string {
 	return fmt.Sprintf("Classes(%d)", uint8(c))
 }
 
-// ParseClasses reads a name. The error is a [*FieldError].
+// ParseClasses parses a name. The error is a [*FieldError].
 func ParseClasses(s string) (Classes, error) {
 	for c, name := range classNames {
 		if s == name {
@@ -180,7 +174,7 @@ func ParseClasses(s string) (Classes, error) {
 	return 0, &FieldError{Field: "classes", Value: s, Accepted: "undivided, divided, batch, interactive"}
 }
 
-// parameters returns those of the classes that a workload has.
+// parameters returns the parameters of the selected classes.
 func (c Classes) parameters() []*parameters {
 	switch c {
 	case Divided:

@@ -7,33 +7,32 @@ import (
 	"strings"
 )
 
-// Estimates are how requested times are made, of which the model says nothing.
-// The zero value is exact: a request is the runtime. That is what simulators make
-// of the authors' own output, which has no requests, and it adds no assumption.
-// No request is shorter than its runtime, so no job is killed.
+// Estimates select how requested times are generated; the model does not define them. The zero
+// value is exact: the requested time is the runtime. Simulators use the authors' own output in
+// this way, and it adds no assumption. No request is shorter than its runtime, so no job is
+// killed.
 type Estimates struct {
 	Kind Estimate
-	// Factor is 1 to MaxFactor, and not used by Exact.
+	// Factor is 1 to MaxFactor; Exact ignores it.
 	Factor float64
 }
 
-// Estimate is a way to make requests.
+// Estimate is a kind of requested time.
 type Estimate uint8
 
-// The ways.
+// Kinds of requested times.
 const (
 	Exact   Estimate = iota // the runtime
 	Factor                  // the runtime times Factor, rounded up
-	Uniform                 // the runtime times a number between 1 and Factor, uniformly drawn for each job, rounded up
+	Uniform                 // the runtime times a uniform number from 1 to Factor, drawn per job, rounded up
 )
 
-// MaxFactor is that of [Estimates].
+// MaxFactor is the maximum of Estimates.Factor.
 const MaxFactor = 1000
 
 const acceptedEstimates = "exact, factor:F, uniform:F, with F 1..1000"
 
-// ParseEstimates reads "exact", "factor:F" or "uniform:F". The error is a
-// [*FieldError].
+// ParseEstimates parses "exact", "factor:F" or "uniform:F". The error is a [*FieldError].
 func ParseEstimates(s string) (Estimates, error) {
 	if s == "exact" {
 		return Estimates{}, nil
@@ -53,7 +52,7 @@ func ParseEstimates(s string) (Estimates, error) {
 	return e, nil
 }
 
-// String is what [ParseEstimates] reads.
+// String returns the text that [ParseEstimates] parses.
 func (e Estimates) String() string {
 	switch e.Kind {
 	case Exact:
@@ -73,8 +72,7 @@ func (e Estimates) validate() error {
 	return &FieldError{Field: "estimates", Value: e.String(), Accepted: acceptedEstimates}
 }
 
-// request returns the requested time for a runtime, both in seconds. u is from
-// [0, 1).
+// request returns the requested time for a runtime, both in seconds. u is in [0, 1).
 func (e Estimates) request(run int64, u float64) int64 {
 	factor := 1.
 	switch e.Kind {
@@ -85,6 +83,6 @@ func (e Estimates) request(run int64, u float64) int64 {
 	case Uniform:
 		factor += float64(u * (e.Factor - 1))
 	}
-	// 1.1 times 100 is a little more than 110 in binary, and means 110.
+	// 1.1 times 100 is slightly above 110 in binary, but 110 is meant.
 	return int64(math.Ceil(float64(float64(run)*factor) - 1e-6))
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-// generator makes one workload.
+// generator generates one workload.
 type generator struct {
 	cfg     *Config
 	random  *random
 	streams []*stream
-	jobs    []swf.Job // without their times of submission until place sets them
-	came    []arrival // of the jobs, before scaling
-	area    float64   // of the jobs, in processor-seconds
+	jobs    []swf.Job // without submission times until place sets them
+	came    []arrival // arrivals of the jobs, before scaling
+	area    float64   // total area of the jobs, in processor-seconds
 }
 
-// arrival is that of a job of a stream.
+// arrival is the arrival of a job.
 type arrival struct {
 	even float64
 	from uint8 // index of the stream
 }
 
-// Generate makes a workload, with a header that says how to make it again. The
-// error is that of [Config.Validate], a [*FieldError] if the workload would be
-// beyond the limits of its format or of this package, or that of ctx.
+// Generate generates a workload with a header that records how to generate it again. The error is
+// that of [Config.Validate], a [*FieldError] if the workload exceeds the limits of its format
+// or of this package, or that of ctx.
 func Generate(ctx context.Context, cfg Config) (*swf.Trace, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func Generate(ctx context.Context, cfg Config) (*swf.Trace, error) {
 	return &swf.Trace{Header: g.header(factor), Jobs: g.jobs}, nil
 }
 
-// OfferedLoad returns the sum of width times runtime over the processors and the
-// last arrival; 0 without jobs.
+// OfferedLoad returns the sum of width times runtime over the processors and the last arrival;
+// 0 without jobs.
 func OfferedLoad(jobs []swf.Job, procs int) float64 {
 	if len(jobs) == 0 || jobs[len(jobs)-1].Submit == 0 {
 		return 0
@@ -61,9 +61,9 @@ func OfferedLoad(jobs []swf.Job, procs int) float64 {
 	return area / (float64(procs) * float64(jobs[len(jobs)-1].Submit))
 }
 
-// draw draws the jobs, in order of their arrival before scaling.
+// draw draws the jobs in the order of arrival before scaling.
 func (g *generator) draw(ctx context.Context) error {
-	const chunk = 1 << 16 // jobs between looks at ctx
+	const chunk = 1 << 16 // jobs between checks of ctx
 	end := float64(g.cfg.Days) * secondsADay
 	budget := g.cfg.Load * (float64(g.cfg.Procs) * end)
 	g.jobs, g.came = make([]swf.Job, 0, g.cfg.Jobs), make([]arrival, 0, g.cfg.Jobs)
@@ -97,8 +97,8 @@ func (g *generator) draw(ctx context.Context) error {
 	}
 }
 
-// job draws the next job of a stream. What a Config does not ask for is drawn
-// as well, so that asking for it changes nothing else.
+// job draws the next job of a stream. It also draws what the Config does not request, so that
+// requesting it changes nothing else.
 func (g *generator) job(s *stream) swf.Job {
 	width := s.widths.draw(g.random)
 	run := s.runtimes.draw(g.random, width)
@@ -114,8 +114,8 @@ func (g *generator) job(s *stream) swf.Job {
 	}
 }
 
-// factor returns what the gaps are to be multiplied with. The load says when the
-// last job has to come; the stream that would be there latest decides.
+// factor returns the factor for the gaps. The load determines when the last job has to arrive;
+// the stream with the latest arrival decides.
 func (g *generator) factor() (float64, error) {
 	factor := 1.
 	if g.cfg.scaled() {
@@ -123,7 +123,7 @@ func (g *generator) factor() (float64, error) {
 		first := true
 		for _, s := range g.streams {
 			if s.last <= 0 {
-				continue // none of its jobs was taken
+				continue // no job of it was taken
 			}
 			if f := s.cycle.evenAt(end) / s.last; first || f < factor {
 				factor, first = f, false
@@ -147,12 +147,12 @@ func (g *generator) factor() (float64, error) {
 	return 0, e
 }
 
-// place gives the jobs their times of submission and their numbers.
+// place sets the submission times and the numbers of the jobs.
 func (g *generator) place(factor float64) {
 	for i, a := range g.came {
 		g.jobs[i].Submit = int64(g.streams[a.from].cycle.clockAt(float64(a.even * factor)))
 	}
-	if len(g.streams) > 1 { // scaling moves streams with different cycles against each other
+	if len(g.streams) > 1 { // scaling shifts streams with different cycles relative to each other
 		slices.SortStableFunc(g.jobs, func(a, b swf.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	}
 	for i := range g.jobs {
@@ -160,7 +160,7 @@ func (g *generator) place(factor float64) {
 	}
 }
 
-// header says what the jobs are, and how to make them again.
+// header describes the jobs, and how to generate them again.
 func (g *generator) header(factor float64) swf.Header {
 	var h swf.Header
 	cfg := g.cfg
@@ -199,7 +199,7 @@ func (g *generator) header(factor float64) swf.Header {
 	return h
 }
 
-// note writes down the parameters of a stream, as fitted to the machine.
+// note records the parameters of a stream, as fitted to the machine.
 func (s *stream) note(h *swf.Header) {
 	p, w := s.params, &s.widths
 	h.Add("Note", fmt.Sprintf("%s: width: serial %g, power of two %g, log2 low %.4g, middle %.4g, high %.4g, first %g",

@@ -5,25 +5,24 @@ import (
 	"sort"
 )
 
-// The day of the model: half hours, from midnight.
+// A day of the model: half hours, from midnight.
 const (
 	secondsADay = 86400
 	halfHours   = 48
 	halfHour    = secondsADay / halfHours
-	// dayStart is the half hour in which the gamma over the day begins, counted
-	// from 1: the one from 5:00 to 5:30.
+	// dayStart is the half hour, counted from 1, in which the gamma over the day begins: 5:00
+	// to 5:30.
 	dayStart = 11
 )
 
-// cycle turns even time into clock time and back, both in seconds from
-// midnight. Even time passes at the rate at which jobs arrive: fast in the
-// afternoon, slowly in the early morning.
+// cycle converts between even time and clock time, both in seconds from midnight. Even time
+// passes at the arrival rate of jobs: fast in the afternoon, slowly in the early morning.
 //
 //	even  |--|--|---|----|-----|-----|----|--|      equal numbers of jobs
 //	clock |----|----|----|----|----|----|----|      equal times
 type cycle struct {
-	// even is the even time at the start of each half hour, and at the end of
-	// the day, which is that of the clock.
+	// even is the even time at the start of each half hour and at the end of the day, where it
+	// equals the clock time.
 	even [halfHours + 1]float64
 }
 
@@ -46,8 +45,8 @@ func newCycle(p *parameters) cycle {
 	return c
 }
 
-// incompleteGamma returns the lower incomplete gamma function, not divided by the
-// complete one: only its proportions count.
+// incompleteGamma returns the lower incomplete gamma function without normalization: only
+// ratios are used.
 func incompleteGamma(a, x float64) float64 {
 	term := 1 / a
 	sum := term
@@ -76,7 +75,7 @@ func (c *cycle) evenAt(clock float64) float64 {
 	return float64(day*secondsADay) + c.even[i] + float64(part)
 }
 
-// runtimes draws how long a job runs.
+// runtimes draws runtimes.
 type runtimes struct {
 	short, long gamma
 	slope, base float64
@@ -89,13 +88,12 @@ func newRuntimes(p *parameters) runtimes {
 	}
 }
 
-// probability is that of a job of this width being a short one.
+// probability returns the probability that a job of this width is short.
 func (t *runtimes) probability(width int32) float64 {
 	return min(max(t.base+float64(t.slope*float64(width)), 0), 1)
 }
 
-// draw draws the runtime of a job of this width in whole seconds, from 1 to
-// MaxRuntime.
+// draw draws the runtime for a width, in whole seconds from 1 to MaxRuntime.
 func (t *runtimes) draw(r *random, width int32) int64 {
 	p := t.probability(width)
 	for {
@@ -109,7 +107,7 @@ func (t *runtimes) draw(r *random, width int32) int64 {
 	}
 }
 
-// widths draws how many processors a job gets.
+// widths draws widths.
 type widths struct {
 	serial, parallel  float64 // cumulative: serial, then powers of two, then the rest
 	low, middle, high float64
@@ -117,12 +115,11 @@ type widths struct {
 	widest            int32
 }
 
-// fit ties a class's uniforms to a machine, as the authors ask for: high is that
-// of the machine (interactive jobs stay a factor of 2^1.5 below it, as in the
-// published machine), and middle keeps its distance from high. On machines of
-// less than some 32 processors that would leave little of the first uniform, or
-// nothing, so it keeps a third of the range: 1.5 for 8 processors, which is the
-// authors' own example.
+// fit ties a class's uniforms to a machine, as the authors require: high is the machine's
+// (interactive jobs stay a factor of 2^1.5 below it, as in the published machine), and middle
+// keeps its distance from high. On machines of less than about 32 processors that would leave
+// little or nothing of the first uniform, so it keeps a third of the range: 1.5 for 8
+// processors, the authors' own example.
 func fit(p *parameters, procs int) widths {
 	w := widths{serial: p.serial, parallel: p.serial + p.powerOfTwo, first: p.first}
 	if procs == 1 {

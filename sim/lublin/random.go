@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// random draws what the model needs. All of it comes from one generator.
+// random draws random numbers from one generator.
 type random struct {
 	bits  *rand.PCG
-	spare float64 // a normal that is not used yet
+	spare float64 // an unused normal
 	has   bool
 }
 
-// second is the other half of the generator's seed; any number would do.
+// second is the second half of the generator's seed; any number would do.
 const second = 0x4c75626c696e3939
 
 func newRandom(seed uint64) *random {
@@ -49,10 +49,10 @@ func (r *random) normal() float64 {
 	}
 }
 
-// gamma is a gamma distribution, of a shape of at least 1.
+// gamma is a gamma distribution with a shape of at least 1.
 type gamma struct {
 	scale float64
-	d, c  float64 // Marsaglia's and Tsang's
+	d, c  float64 // of Marsaglia and Tsang
 }
 
 func newGamma(shape, scale float64) gamma {
@@ -60,7 +60,7 @@ func newGamma(shape, scale float64) gamma {
 	return gamma{scale: scale, d: d, c: 1 / math.Sqrt(9*d)}
 }
 
-// draw draws from it.
+// draw draws a value.
 func (g *gamma) draw(r *random) float64 {
 	for {
 		x := r.normal()
@@ -77,7 +77,7 @@ func (g *gamma) draw(r *random) float64 {
 	}
 }
 
-// below draws from it until what comes is at most limit.
+// below draws until the value is at most limit.
 func (g *gamma) below(r *random, limit float64) float64 {
 	for {
 		if x := g.draw(r); x <= limit {
@@ -86,13 +86,13 @@ func (g *gamma) below(r *random, limit float64) float64 {
 	}
 }
 
-// math.Exp and math.Log are written in assembly for some processors and in Go,
-// with fused operations, for others, and differ in the last bit. These do not.
-// Their errors are a few units in the last place, and they are made for the
-// arguments of the model: finite, results neither tiny nor huge.
+// math.Exp and math.Log are in assembly for some processors and in Go, with fused operations,
+// for others, and differ in the last bit. These functions do not. Their errors are a few units
+// in the last place, for the arguments of the model: finite, with results neither tiny nor
+// huge.
 
-// oddReciprocals are the coefficients of the series of the inverse hyperbolic
-// tangent, from the last one we need to the first.
+// oddReciprocals are the coefficients of the series of the inverse hyperbolic tangent, last one
+// first.
 var oddReciprocals = [...]float64{
 	1. / 21, 1. / 19, 1. / 17, 1. / 15, 1. / 13, 1. / 11, 1. / 9, 1. / 7, 1. / 5, 1. / 3, 1,
 }
@@ -103,14 +103,14 @@ func log(x float64) float64 {
 	return float64(e*math.Ln2) + l
 }
 
-// log2 returns the binary logarithm of x > 0; that of a power of two is exact.
+// log2 returns the binary logarithm of x > 0; it is exact for powers of two.
 func log2(x float64) float64 {
 	l, e := logParts(x)
 	return e + l/math.Ln2
 }
 
-// logParts returns the logarithm of a number from the root of 1/2 to that of 2,
-// and the power of two, a whole number, that x is this number times.
+// logParts splits x into m * 2^k, with m from the square root of 1/2 to that of 2. It returns
+// the logarithm of m, and k.
 func logParts(x float64) (l, e float64) {
 	m, n := math.Frexp(x)
 	if m < math.Sqrt2/2 {
@@ -127,14 +127,13 @@ func logParts(x float64) (l, e float64) {
 	return float64(2 * s * sum), float64(n)
 }
 
-// factorials are the coefficients of the series of the exponential, from the
-// last one we need to the first.
+// factorials are the coefficients of the series of the exponential, last one first.
 var factorials = [...]float64{
 	1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320, 1. / 5040,
 	1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1,
 }
 
-// ln2High has zeros at its end, so that its product with an exponent is exact.
+// ln2High ends with zeros, so its product with an exponent is exact.
 const (
 	ln2High = 0x1.62e42fefp-1
 	ln2Low  = math.Ln2 - ln2High
@@ -157,7 +156,7 @@ func exp2(x float64) float64 {
 	return math.Ldexp(exp(float64((x-k)*math.Ln2)), int(k))
 }
 
-// stream is a class of jobs, and when its next one comes.
+// stream is a class of jobs, with its next arrival.
 type stream struct {
 	params   *parameters
 	widths   widths
@@ -165,9 +164,9 @@ type stream struct {
 	gaps     gamma
 	cycle    cycle
 
-	// The next arrival, in seconds since the midnight at which all begins.
+	// The next arrival, in seconds since the midnight at the start.
 	even, clock float64
-	last        float64 // even time of the latest arrival that was taken
+	last        float64 // even time of the last accepted arrival
 }
 
 func newStream(p *parameters, procs int) *stream {
@@ -184,7 +183,7 @@ func (s *stream) advance(r *random) {
 	s.clock = s.cycle.clockAt(s.even)
 }
 
-// earliest returns the index of the stream whose next job comes first.
+// earliest returns the index of the stream with the earliest next arrival.
 func earliest(streams []*stream) int {
 	first := 0
 	for i, s := range streams {
