@@ -31,6 +31,7 @@ type Config struct {
 	// Seed selects one of 2^64 workloads. Length, load, estimates and users do not change which
 	// jobs are drawn: with one seed, a short workload is the beginning of a long one, and
 	// another load only shifts the jobs in time.
+	Seed      uint64
 	Classes   Classes
 	Estimates Estimates
 	// Users is the number of users to draw from; 0 leaves users unknown.

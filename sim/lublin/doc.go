@@ -12,15 +12,16 @@
 //
 // The parts of the model:
 //
-//   - width: a job is serial, has a power of two, or any width. The logarithm of a parallel
-// width comes from one of two adjoining uniforms.
-//   - runtime: its logarithm comes from one of two gammas. The probability of the gamma for
-// short jobs falls with the width.
-//   - arrivals: the logarithm of the gap to the next job is gamma. Gaps are in *even time*, in
-// which the arrival rate is constant. The *cycle* converts it to clock time; even time passes
-// fast in the afternoon and slowly in the early morning. A day has the same length in both.
-//   - classes: the model has parameters for all jobs, and others for batch and interactive
-// jobs, which are two streams merged by arrival.
+//   - width: a job is serial, has a power of two, or any width. The logarithm of a
+//     parallel width comes from one of two adjoining uniforms.
+//   - runtime: its logarithm comes from one of two gammas. The probability of the gamma
+//     for short jobs falls with the width.
+//   - arrivals: the logarithm of the gap to the next job is gamma. Gaps are in *even
+//     time*, in which the arrival rate is constant. The *cycle* converts it to clock
+//     time; even time passes fast in the afternoon and slowly in the early morning. A day
+//     has the same length in both.
+//   - classes: the model has parameters for all jobs, and others for batch and
+//     interactive jobs, which are two streams merged by arrival.
 //
 // # Machines of other sizes
 //
