@@ -27,8 +27,6 @@ func (b *Booking) Validate() error {
 		return problem.Field(problem.OutOfRange, "booking.width", "1 or more", "width %d", b.Width)
 	case b.Duration < batch.Second || b.Duration > longestReservation:
 		return problem.Field(problem.OutOfRange, "booking.duration", fmt.Sprintf("%v..%v", batch.Second, longestReservation), "duration %v", b.Duration)
-	case b.From < 0 || b.Until < 0:
-		return problem.Field(problem.OutOfRange, "booking.from", "instants after 1970", "an instant before the epoch")
 	}
 	return nil
 }

@@ -56,29 +56,14 @@ type Request struct {
 	Sticky bool `json:"sticky,omitempty"`
 }
 
-// Validate checks the form of a request that comes from outside, as far as no
-// site is needed for it, and returns the first problem as a *problem.Problem. Quote and
-// Submit trust a request to have been checked.
+// Validate checks what a request from outside says, apart from the rules about single
+// fields that proto/rpc applies and from what depends on the site. It returns the first
+// problem as a *problem.Problem. Quote and Submit expect a request that was checked.
 func (r *Request) Validate() error {
-	switch {
-	case r.Service == "":
-		return problem.Field(problem.BadValue, "request.service", "the name of a service", "no service given")
-	case r.Width < 0:
-		return problem.Field(problem.OutOfRange, "request.width", "1 or more, 0 for the site's choice", "width %d", r.Width)
-	case r.Walltime != 0 && (r.Walltime < batch.Second || r.Walltime > catalogue.MaxTime):
-		return problem.Field(problem.OutOfRange, "request.walltime", walltimeRange, "walltime %v", r.Walltime)
-	case r.Memory < 0:
-		return problem.Field(problem.OutOfRange, "request.memory_bytes", "0 (the service's need) or more", "memory %d", r.Memory)
-	case r.CPU < 0 || r.CPU > batch.One:
-		return problem.Field(problem.OutOfRange, "request.cpu", "above 0 and up to 1, 0 for 1", "cpu %g", float64(r.CPU)/float64(batch.One))
-	case r.Input < 0:
-		return problem.Field(problem.OutOfRange, "request.input_bytes", "0 or more", "input of %d bytes", r.Input)
-	case r.Deadline < 0 || r.EarliestStart < 0:
-		return problem.Field(problem.OutOfRange, "request.deadline", "instants after 1970", "deadline or earliest start before the epoch")
-	case len(r.Menu) > 0 && (r.Width != 0 || r.Walltime != 0):
+	if len(r.Menu) > 0 && (r.Width != 0 || r.Walltime != 0) {
 		return problem.Field(problem.BadValue, "request.shapes", "shapes, or width and walltime", "both shapes and a width or walltime")
 	}
-	if err := cmp.Or(r.plain(), r.validateAgreement(), r.validateAfter(), r.validateRetries(), r.validateKeep()); err != nil {
+	if err := cmp.Or(r.validateLabels(), r.validateAgreement(), r.validateAfter(), r.validateRetries(), r.validateKeep()); err != nil {
 		return err
 	}
 	if r.Into != "" {
@@ -103,17 +88,14 @@ const (
 	longestLabel = 4 << 10 // of a value, bytes
 )
 
-// plain refuses words that would do something to the terminal of whoever lists
-// jobs.
-func (r *Request) plain() error {
+// validateLabels also refuses control characters, which would reach the terminal of a
+// user who lists jobs.
+func (r *Request) validateLabels() error {
 	check := func(field, word string) error {
 		if strings.ContainsFunc(word, unicode.IsControl) {
 			return problem.Field(problem.BadValue, field, "text without control characters", "%.70q", word)
 		}
 		return nil
-	}
-	if err := cmp.Or(check("request.owner", r.Owner), check("request.retry_of", r.RetryOf)); err != nil {
-		return err
 	}
 	if n := len(r.Labels); n > mostLabels {
 		return problem.Field(problem.OutOfRange, "request.labels", fmt.Sprintf("at most %d", mostLabels), "%d labels", n)

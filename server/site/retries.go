@@ -10,9 +10,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// MostRetries bounds Retries.Most.
-const MostRetries = 100
-
 // mostCodes is how many exit codes there are that a request can name.
 const mostCodes = 255
 
@@ -27,8 +24,6 @@ type Retries struct {
 // validateRetries checks what a request says of them.
 func (r *Request) validateRetries() error {
 	switch {
-	case r.Retries < 0 || r.Retries > MostRetries:
-		return problem.Field(problem.OutOfRange, "request.retries", fmt.Sprintf("0..%d", MostRetries), "%d", r.Retries)
 	case len(r.RetryOn) > 0 && r.Retries == 0:
 		return problem.Field(problem.BadValue, "request.retry_on", "exit codes together with retries", "exit codes, and no retries")
 	case len(r.RetryOn) > mostCodes:
