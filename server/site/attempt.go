@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -235,4 +236,51 @@ func (s *Site) Claimed(now batch.Time, key batch.Key, won bool) {
 		}
 		s.command(batch.CmdCancel, j.Key())
 	}
+}
+
+// stay is one stay of a job at a site: attempts are counted within it.
+type stay struct {
+	job   batch.JobID
+	under uint32 // epoch
+}
+
+// Void says that a batch system which has outlived its core has seen an attempt
+// that this core knows nothing of: the commit that made it has failed. Its name is
+// used up, as the batch system may still have something to tell of it: attempts of
+// that stay take higher numbers.
+func (s *Site) Void(key batch.Key) {
+	if s.voided == nil {
+		s.voided = make(map[stay]uint32)
+	}
+	at := stay{key.Job, key.Epoch}
+	s.voided[at] = max(s.voided[at], key.Attempt)
+}
+
+// attemptAfter returns the number of the attempt that follows one, 0 for none.
+func (s *Site) attemptAfter(id batch.JobID, under, attempt uint32) uint32 {
+	return max(attempt, s.voided[stay{id, under}]) + 1
+}
+
+// Measured is what was found out of the tasks of a job while they ran.
+type Measured struct {
+	CPU    batch.Share `json:"cpu"`              // that each needs, 1..batch.One
+	Memory int64       `json:"memory,omitempty"` // that one used at most, bytes
+}
+
+// Measured notes what was found out of the attempt's tasks. It stays when another attempt
+// follows, which runs the same. What it is told of other attempts it does not note.
+func (s *Site) Measured(key batch.Key, m Measured) {
+	j, err := s.attempt(key)
+	if err != nil || j.Measured != nil && *j.Measured == m || m.wrong() != "" {
+		return
+	}
+	s.change(j, func() { j.Measured = &m })
+}
+
+// wrong says what about it cannot be.
+func (m Measured) wrong() string {
+	if m.CPU < 1 || m.CPU > batch.One || m.Memory < 0 {
+		return fmt.Sprintf("a measured need of %d/%d of a processor and %d bytes", m.CPU, batch.One, m.Memory)
+	}
+	return ""
 }

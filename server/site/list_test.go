@@ -2,12 +2,81 @@ package site
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
+
+func TestMovesAreListedFromTheLatest(t *testing.T) {
+	s := named(t, "s")
+	for i, id := range []batch.JobID{"a", "b", "c"} {
+		submit(t, s, 0, id, &Request{Service: "lu", Menu: menu(1, 1)})
+		_, _ = s.Move(batch.Time(10+i/2), Order{Job: id, To: "t"}, idle(id, 99))
+	}
+	s.Receive(20, &Message{Kind: Refused, From: "t", Job: "b", Epoch: 1, Why: "full"}, nil)
+	_, _ = s.Move(30, Order{Job: "b", To: "u", Seen: 1}, idle("b", 99))
+	_, _ = s.Withdraw(30, "w")
+	list := func(filter string, after MoveCursor, limit int) (out string, last MoveCursor) {
+		t.Helper()
+		f, err := ParseMoveFilter(filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range s.Moves(f, after, limit) {
+			out += fmt.Sprint(m.Job, m.Move.Epoch, " ")
+			last = m.Cursor()
+			if m.Service != "lu" {
+				t.Errorf("%+v", m)
+			}
+		}
+		return out, last
+	}
+	for _, tt := range []struct{ filter, want string }{
+		{"", "b2 c1 a1 b1 "},
+		{"job=b", "b2 b1 "},
+		{"state=pending", "b2 c1 a1 "},
+		{"state=aborted", "b1 "},
+		{" job=b  state=pending ", "b2 "},
+		{"state=moved", ""},
+		{"job=unknown", ""},
+	} {
+		got, _ := list(tt.filter, MoveCursor{}, 10)
+		same(t, tt.filter, got, tt.want)
+		// In pages of one, whatever is added at the front meanwhile.
+		paged := ""
+		for after := (MoveCursor{}); ; {
+			page, last := list(tt.filter, after, 1)
+			if page == "" {
+				break
+			}
+			paged, after = paged+page, last
+		}
+		same(t, tt.filter+" in pages", paged, tt.want)
+	}
+	for _, bad := range []string{"job", "job=", "state=", "state=done", "colour=red"} {
+		_, err := ParseMoveFilter(bad)
+		refused(t, err, problem.BadValue, "filter")
+	}
+}
+
+func TestPausesNeverGetShorter(t *testing.T) {
+	s, err := New(Config{Platform: batch.Processors(1), Patience: Patience{First: batch.Minute}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &Job{}
+	for range 5 {
+		same(t, "pause", s.backoff(0, j), batch.Time(batch.Minute))
+	}
+	for _, p := range []Patience{{First: -1}, {Longest: -1}, {First: 2, Longest: 1}, {Move: -1}, {Idle: -1}} {
+		if _, err := New(Config{Platform: batch.Processors(1), Patience: p}); err == nil {
+			t.Errorf("%+v is accepted", p)
+		}
+	}
+}
 
 func TestList(t *testing.T) {
 	s := newSite(t, "", 8, Exhaustive)

@@ -277,3 +277,109 @@ func (s *Site) conclude(now batch.Time, r *Request, menu []batch.Shape, c choice
 func quoteOf(now batch.Time, menu []batch.Shape, c choice) Quote {
 	return Quote{Shape: menu[c.index], Wait: c.start.Sub(now), Run: c.end.Sub(c.start), Completion: c.end.Sub(now), Kind: c.kind, P: c.p}
 }
+
+// Edge says which jobs a batch system could ever run.
+type Edge interface {
+	// Check returns a *policy.NeedError for a need that nobody serves.
+	Check(spec *batch.Job) error
+}
+
+// licenses returns what a job of a service holds: what the service needs, and what its
+// request asks for beyond that. Neither list is changed.
+func licenses(service, request []batch.License) []batch.License {
+	if len(service) == 0 {
+		return request
+	}
+	all := slices.Clone(service)
+	for _, l := range request {
+		i := slices.IndexFunc(all, func(k batch.License) bool { return k.Name == l.Name })
+		if i < 0 {
+			all = append(all, l)
+			continue
+		}
+		all[i].Copies = max(all[i].Copies, l.Copies)
+	}
+	return all
+}
+
+// pace returns how fast the site is for a request, and the score of the machine on which
+// its walltimes hold, 0 if they do on all. Those of a service with a score are for the
+// slowest machine, so that no other one kills a job that goes as its model says; a
+// walltime that a request brings is meant as it stands.
+func (s *Site) pace(service *catalogue.Service, r *Request) (catalogue.Speed, int32) {
+	if service.Score == 0 || s.slowest == 0 || r.Walltime != 0 {
+		return s.config.Speed, 0
+	}
+	speed := int64(s.slowest) * int64(catalogue.Reference) / int64(service.Score)
+	return catalogue.Speed(max(speed, 1)), s.slowest
+}
+
+// serve removes the shapes after begin that the batch system could never run. If there
+// is none that it could, it says why not the first.
+func (s *Site) serve(begin int, job *batch.Job) error {
+	if s.config.Edge == nil {
+		return nil
+	}
+	end, spec := begin, *job
+	var first error
+	for _, shape := range s.scratch.shapes[begin:] {
+		spec.Shape = shape
+		if err := s.config.Edge.Check(&spec); err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		s.scratch.shapes[end] = shape
+		end++
+	}
+	if end == begin {
+		return needProblem(first)
+	}
+	s.scratch.shapes = s.scratch.shapes[:end]
+	return nil
+}
+
+// Misfit is a job that waits and that the site, as it is configured now, could
+// never run.
+type Misfit struct {
+	Job Job
+	Why string // for people
+}
+
+// Misfits returns the first few of the jobs that wait, or are on their way here,
+// and can never run here, in order, and how many there are: after Restore, with
+// another machine or another catalogue than in the life before.
+func (s *Site) Misfits(most int) (list []Misfit, n int) {
+	for _, j := range s.book.order {
+		if j == nil || j.Needs == nil || j.State.Final() || j.busy {
+			continue
+		}
+		why := s.misfit(j)
+		if why == "" {
+			continue
+		}
+		if n++; len(list) < most {
+			list = append(list, Misfit{Job: *j, Why: why})
+		}
+	}
+	return list, n
+}
+
+// misfit returns why a job could never run here, or nothing.
+func (s *Site) misfit(j *Job) string {
+	if charge := s.charge(j); charge > s.processors {
+		return fmt.Sprintf("it takes %d processors, and the machine has %d", charge, s.processors)
+	}
+	if s.config.Edge != nil {
+		if err := s.config.Edge.Check(j.Spec()); err != nil {
+			return err.Error()
+		}
+	}
+	if s.config.Catalogue != nil {
+		if _, err := s.config.Catalogue.Service(j.Service); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -166,4 +168,105 @@ func (f *fingerprint) UnmarshalText(b []byte) error {
 	}
 	_, err := hex.Decode(f[:], b)
 	return err
+}
+
+// Bound says whether a job stays where it is whatever happens: because of an agreement
+// or a reservation, or because its request or what it uses is for this site alone.
+func (j *Job) Bound() bool {
+	return j.Needs != nil && (j.Needs.Agreed != nil || j.Needs.Into != "" || j.Needs.Bound)
+}
+
+// bound says whether a request is for this site alone.
+func (s *Site) bound(r *Request) bool { return r.Site != "" || r.Sticky }
+
+// notHere refuses a request that is bound to another site.
+func (s *Site) notHere(r *Request) *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.CannotRun, Field: "request.site", Accepted: fmt.Sprintf("%s, or none", s.config.Name),
+		Hint:    "drover sites lists the sites; a request without one goes to the best",
+		Message: fmt.Sprintf("the request is bound to site %.70q, and this is site %s", r.Site, s.config.Name),
+	}
+}
+
+// Keep has the data of an argument stay at the site.
+type Keep struct {
+	ID   string `json:"id"`   // the handle that they get
+	Mode string `json:"mode"` // how long they stay, as package depot calls it
+}
+
+// mostKeeps bounds how many data a request may keep.
+const mostKeeps = 1000
+
+// validateKeep refuses handles that are none, or that two data would get.
+func (r *Request) validateKeep() error {
+	if len(r.Keep) > mostKeeps {
+		return problem.Field(problem.OutOfRange, "request.keep", fmt.Sprintf("at most %d", mostKeeps), "%d arguments", len(r.Keep))
+	}
+	seen := make(map[string]string)
+	for _, name := range slices.Sorted(maps.Keys(r.Keep)) {
+		k := r.Keep[name]
+		field := "request.keep." + name + ".data_id"
+		if _, err := CheckID(k.ID); err != nil {
+			return problem.Field(problem.BadValue, field, "a lower-case UUIDv7", "%.70q", k.ID)
+		}
+		if other, twice := seen[k.ID]; twice {
+			return problem.Field(problem.BadValue, field, "a handle of its own for each argument", "%s, which %s gets", k.ID, other)
+		}
+		seen[k.ID] = name
+	}
+	return nil
+}
+
+// asSent returns the request without what a server has found out about the data that
+// it names: a submission that is repeated when they are gone is the same one.
+func (r *Request) asSent() Request {
+	sent := *r
+	sent.Sticky = false
+	copied := false
+	for name, v := range r.Arguments {
+		id := v.File().Data
+		if id == "" {
+			continue
+		}
+		if !copied {
+			sent.Arguments, copied = maps.Clone(r.Arguments), true
+		}
+		sent.Arguments[name] = catalogue.FileIn(catalogue.File{Data: id})
+	}
+	return sent
+}
+
+var uuidV7 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+
+// Ages of a job ID, by the time in it. A server keeps records for Horizon;
+// about an older submission nobody could say whether it is a repeated one.
+const (
+	Horizon = 30 * 24 * batch.Hour
+	Ahead   = batch.Hour // clocks differ, but not by more
+)
+
+// CheckID returns an ID from outside as a JobID, or a *problem.Problem unless it is a
+// lower-case UUIDv7.
+func CheckID(id string) (batch.JobID, error) {
+	if !uuidV7.MatchString(id) {
+		if len(id) > 64 {
+			id = id[:64] + "..."
+		}
+		return "", problem.Field(problem.BadValue, "job_id", "a lower-case UUIDv7", "%q", id)
+	}
+	return batch.JobID(id), nil
+}
+
+// CheckAge returns a *problem.Problem when an ID that CheckID has accepted is older than
+// Horizon or more than Ahead in the future. now counts from the Unix epoch.
+func CheckAge(now batch.Time, id batch.JobID) error {
+	ms, err := strconv.ParseInt(strings.ReplaceAll(string(id), "-", "")[:12], 16, 64)
+	if err != nil {
+		return problem.Field(problem.BadValue, "job_id", "a lower-case UUIDv7", "%q", id)
+	}
+	made := batch.Time(ms) * batch.Time(batch.Millisecond)
+	if made < now-batch.Time(Horizon) || made > now+batch.Time(Ahead) {
+		return problem.Field(problem.StaleID, "job_id", fmt.Sprintf("made at most %v ago and at most %v ahead", Horizon, Ahead), "%s", id)
+	}
+	return nil
 }
