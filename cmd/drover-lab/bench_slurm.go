@@ -102,7 +102,7 @@ type slurmBench struct {
 	conf    string
 	clients int
 	jobs    int
-	ended   []*daemon // their directories still exist
+	ended   []*child // their directories still exist
 }
 
 // command is one of Slurm's.
@@ -160,7 +160,7 @@ func (b *slurmBench) through(a *app) (acknowledged, inSlurm float64, err error) 
 	defer own.end()
 	clients := make([]*client.Direct, b.clients)
 	for i := range clients {
-		if clients[i], err = client.NewDirect(own.url, client.Default()); err != nil {
+		if clients[i], err = client.NewDirect(own.URL, client.Default()); err != nil {
 			return 0, 0, err
 		}
 		defer clients[i].Close()

@@ -107,7 +107,7 @@ func (c *benchSubmitCmd) Run(a *app) error {
 			return err
 		}
 		defer own.stop()
-		c.Server = own.url
+		c.Server = own.URL
 	}
 	view, err := c.measure(a, args)
 	if err != nil {

@@ -113,7 +113,7 @@ func (c *benchTransferCmd) measure(a *app, dir string, size int64) (*transferVie
 	defer own.stop()
 	cfg := client.Default()
 	cfg.CallTimeout = time.Minute // the machine is busy with files
-	drover, err := client.NewDirect(own.url, cfg)
+	drover, err := client.NewDirect(own.URL, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (c *benchTransferCmd) measure(a *app, dir string, size int64) (*transferVie
 	}
 	v.Up = pair(func(r rateRow) float64 { return r.DroverUp }, func(r rateRow) float64 { return r.PlainUp })
 	v.Down = pair(func(r rateRow) float64 { return r.DroverDown }, func(r rateRow) float64 { return r.PlainDown })
-	v.ClientMemory, v.ServerMemory = rusage.PeakMemory(), rusage.PeakOf(own.cmd.Process.Pid)
+	v.ClientMemory, v.ServerMemory = rusage.PeakMemory(), rusage.PeakOf(own.PID())
 	return v, nil
 }
 

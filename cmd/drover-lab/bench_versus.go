@@ -296,7 +296,7 @@ func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *be
 	if err := c.startGrid(ctx, g, s); err != nil {
 		return nil, err
 	}
-	grid, err := client.New(client.Default(g.agent.url))
+	grid, err := client.New(client.Default(g.agent.URL))
 	if err != nil {
 		return nil, err
 	}
@@ -309,8 +309,8 @@ func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *be
 	if err != nil {
 		var said []error
 		for _, m := range g.daemons {
-			if log := m.log.String(); log != "" {
-				said = append(said, fmt.Errorf("%s said at last: %s", m.name, log))
+			if log := m.Log(); log != "" {
+				said = append(said, fmt.Errorf("%s said at last: %s", m.Name, log))
 			}
 		}
 		return runs, errors.Join(append([]error{err}, said...)...)
@@ -328,12 +328,12 @@ func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *be
 // labGrid is an agent and servers that a benchmark has started.
 type labGrid struct {
 	dir     string // of their configurations and data
-	agent   *daemon
-	daemons []*daemon // the agent first
+	agent   *child
+	daemons []*child // the agent first
 }
 
 // start starts one of them.
-func (g *labGrid) start(ctx context.Context, program, role, name string, config document) (*daemon, error) {
+func (g *labGrid) start(ctx context.Context, program, role, name string, config document) (*child, error) {
 	data, err := yaml.Marshal(config)
 	if err != nil {
 		return nil, err
@@ -342,7 +342,7 @@ func (g *labGrid) start(ctx context.Context, program, role, name string, config 
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		return nil, err
 	}
-	d, err := startDaemon(context.WithoutCancel(ctx), program, role, name, path) // stop ends it
+	d, err := startChild(context.WithoutCancel(ctx), program, role, name, path) // stop ends it
 	if err != nil {
 		return nil, err
 	}
@@ -385,7 +385,7 @@ func (c *benchVersusCmd) startGrid(ctx context.Context, g *labGrid, s *bench.Slu
 		return err
 	}
 	for _, cluster := range s.Clusters {
-		if _, err := g.start(ctx, program, "server", cluster.Name, c.site(g.dir, g.agent.gossip, cluster, s)); err != nil {
+		if _, err := g.start(ctx, program, "server", cluster.Name, c.site(g.dir, g.agent.Gossip, cluster, s)); err != nil {
 			return err
 		}
 	}

@@ -119,7 +119,7 @@ func startGrid(t *testing.T, program string) string {
 	}
 	_, err = g.start(t.Context(), program, "server", "lyon", document{
 		"version": 1, "name": "lyon", "listen": "127.0.0.1:0", "data_dir": filepath.Join(g.dir, "lyon"), "on_stop": "end",
-		"gossip": document{"bind": "127.0.0.1:0", "seeds": []string{agent.gossip}},
+		"gossip": document{"bind": "127.0.0.1:0", "seeds": []string{agent.Gossip}},
 		"nodes":  []document{{"count": 4, "processors": 2}},
 		"services": document{"inline": []document{{
 			"name": "sleep", "doc": "Sleeps.", "args": []document{{"name": "seconds", "type": "float"}},
@@ -130,7 +130,7 @@ func startGrid(t *testing.T, program string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return agent.url
+	return agent.URL
 }
 
 // marks returns a page's place for the report about a paper.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/internal/daemon"
 )
 
 // roleFlags are the flags that agent and server share.
@@ -23,15 +24,8 @@ func (r *roleFlags) logger(a *app, name string) hclog.Logger {
 	})
 }
 
-// upJSON is the JSON of agent and server, printed when their sockets are open.
-type upJSON struct {
-	Name   string `json:"name"`
-	URL    string `json:"url"`
-	Gossip string `json:"gossip"` // address
-}
-
 // announce prints that the sockets of an agent or server are open.
-func announce(a *app, up upJSON) error {
+func announce(a *app, up daemon.Announcement) error {
 	if a.flags.JSON {
 		return cmdline.WriteJSON(a.Stdout, up)
 	}
@@ -69,7 +63,7 @@ func (c *agentCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := announce(a, upJSON{Name: cfg.Name, URL: g.URL(), Gossip: g.Seed()}); err != nil {
+	if err := announce(a, daemon.Announcement{Name: cfg.Name, URL: g.URL(), Gossip: g.Seed()}); err != nil {
 		return err
 	}
 	return g.Run(a.ctx)

@@ -121,7 +121,7 @@ func (c *demoCmd) keep(ctx context.Context, a *app, g *demoGrid) error {
 	if a.flags.JSON {
 		hint = a.Stderr // stdout has only the summary
 	}
-	_, _ = fmt.Fprintf(hint, "\nthe grid runs until Ctrl-C; to use it:\n  drover --agent %s queue\n", g.agent.url)
+	_, _ = fmt.Fprintf(hint, "\nthe grid runs until Ctrl-C; to use it:\n  drover --agent %s queue\n", g.agent.URL)
 	<-ctx.Done()
 	if a.ctx.Err() == nil {
 		return context.Cause(ctx)
@@ -132,7 +132,7 @@ func (c *demoCmd) keep(ctx context.Context, a *app, g *demoGrid) error {
 // execute runs the stream on a grid that is up. It returns the summary and the job of the
 // closest decision, if there is one.
 func (c *demoCmd) execute(ctx context.Context, a *app, g *demoGrid) (sum demoSummary, closest *client.Job, err error) {
-	grid, err := client.New(client.Default(g.agent.url))
+	grid, err := client.New(client.Default(g.agent.URL))
 	if err != nil {
 		return sum, nil, err
 	}

@@ -1,22 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/internal/daemon"
 )
 
 // demoSite is a site of the demo: nodes of two processors each.
@@ -139,8 +136,8 @@ type demoGrid struct {
 	dir     string // of their configurations and data
 	sites   []string
 	end     context.CancelFunc
-	agent   *demoMember
-	members []*demoMember
+	agent   *daemon.Process
+	members []*daemon.Process
 }
 
 // startDemoGrid starts the members and returns when all of them are up. A member that ends
@@ -165,10 +162,10 @@ func startDemoGrid(ctx context.Context, cancel context.CancelCauseFunc, plan dem
 	if g.agent, err = g.start(life, program, "agent", "agent", demoAgentConfig()); err != nil {
 		return nil, err
 	}
-	if err := g.agent.wait(ctx); err != nil {
+	if err := g.agent.Wait(ctx, demoUp); err != nil {
 		return nil, err
 	}
-	servers, err := plan(ctx, program, dir, g.agent.gossip)
+	servers, err := plan(ctx, program, dir, g.agent.Gossip)
 	if err != nil {
 		return nil, err
 	}
@@ -183,12 +180,12 @@ func startDemoGrid(ctx context.Context, cancel context.CancelCauseFunc, plan dem
 		}
 	}
 	for _, m := range g.members {
-		if err := m.wait(ctx); err != nil {
+		if err := m.Wait(ctx, demoUp); err != nil {
 			return nil, err
 		}
 		go func() {
 			select {
-			case <-m.over:
+			case <-m.Ended:
 			case <-life.Done():
 				return
 			}
@@ -196,7 +193,7 @@ func startDemoGrid(ctx context.Context, cancel context.CancelCauseFunc, plan dem
 			case <-ctx.Done(): // that is the reason
 			case <-life.Done():
 			case <-time.After(demoRace):
-				cancel(m.ended())
+				cancel(m.Err())
 			}
 		}()
 	}
@@ -208,9 +205,9 @@ func (g *demoGrid) stop() error {
 	g.end()
 	var errs []error
 	for _, m := range g.members {
-		<-m.over
-		if !m.cmd.ProcessState.Success() {
-			errs = append(errs, m.ended())
+		<-m.Ended
+		if !m.Succeeded() {
+			errs = append(errs, m.Err())
 		}
 	}
 	// A killed server leaves its jobs to a supervisor.
@@ -223,37 +220,22 @@ func (g *demoGrid) stop() error {
 }
 
 // start starts one member.
-func (g *demoGrid) start(life context.Context, program, role, name string, config document) (*demoMember, error) {
+func (g *demoGrid) start(life context.Context, program, role, name string, config document) (*daemon.Process, error) {
 	path := filepath.Join(g.dir, name+".yaml")
 	if err := writeYAML(path, config); err != nil {
 		return nil, err
 	}
-	m := &demoMember{name: name, up: make(chan struct{}), over: make(chan struct{})}
-	m.cmd = exec.CommandContext(life, program, "--json", "demo", "--member", role, "--config", path)
-	m.cmd.Stderr = &m.log
-	stdin, err := m.cmd.StdinPipe()
+	cmd := exec.CommandContext(life, program, "--json", "demo", "--member", role, "--config", path)
+	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	m.cmd.Cancel, m.cmd.WaitDelay = stdin.Close, demoGoodbye
-	stdout, err := m.cmd.StdoutPipe()
+	cmd.Cancel, cmd.WaitDelay = stdin.Close, demoGoodbye
+	m, err := daemon.Start(name, cmd)
 	if err != nil {
 		return nil, err
-	}
-	if err := m.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	g.members = append(g.members, m)
-	go func() {
-		var v upJSON
-		if err := json.NewDecoder(stdout).Decode(&v); err == nil {
-			m.url, m.gossip = v.URL, v.Gossip
-			close(m.up)
-		}
-		_, _ = io.Copy(io.Discard, stdout)
-		_ = m.cmd.Wait() // ProcessState has the result
-		close(m.over)
-	}()
 	return m, nil
 }
 
@@ -263,38 +245,6 @@ func writeYAML(path string, d document) error {
 		return err
 	}
 	return os.WriteFile(path, data, 0o600)
-}
-
-// demoMember is one process of the grid.
-type demoMember struct {
-	name        string
-	cmd         *exec.Cmd
-	url, gossip string
-	log         tail
-	up, over    chan struct{} // closed when it is up, and when it has ended
-}
-
-// wait waits until a member is up.
-func (m *demoMember) wait(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, demoUp, fmt.Errorf("%s is not up within %v", m.name, demoUp))
-	defer cancel()
-	select {
-	case <-m.up:
-		return nil
-	case <-m.over:
-		return m.ended()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// ended describes how a member ended, with the end of its log.
-func (m *demoMember) ended() error {
-	said := strings.TrimSpace(m.log.String())
-	if said != "" {
-		said = ", last output:\n" + said
-	}
-	return fmt.Errorf("%s has ended: %v%s", m.name, m.cmd.ProcessState, said)
 }
 
 // member runs one member until standard input closes or a signal arrives.
@@ -311,30 +261,6 @@ func (c *demoCmd) member(a *app) error {
 		return (&agentCmd{r}).Run(a)
 	}
 	return (&serverCmd{r}).Run(a)
-}
-
-// tail keeps the end of the output written to it.
-type tail struct {
-	mu   sync.Mutex
-	last []byte
-}
-
-const tailLength = 2000 // bytes
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last = append(t.last, p...)
-	if cut := len(t.last) - tailLength; cut > 0 {
-		t.last = bytes.Clone(t.last[cut:])
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.last)
 }
 
 const (

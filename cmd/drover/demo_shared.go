@@ -77,7 +77,7 @@ func (c *demoCmd) showShared(ctx context.Context, a *app, g *demoGrid, requests 
 
 // executeShared executes the jobs and returns the summary.
 func executeShared(ctx context.Context, a *app, g *demoGrid, requests []sharedRequest) (*sharedSummary, error) {
-	grid, err := client.New(client.Default(g.agent.url))
+	grid, err := client.New(client.Default(g.agent.URL))
 	if err != nil {
 		return nil, err
 	}

@@ -164,19 +164,6 @@ func TestDemoPicturesAreCheap(t *testing.T) {
 	}
 }
 
-func TestTailKeepsTheEnd(t *testing.T) {
-	var log tail
-	for range 1000 {
-		if n, err := log.Write([]byte("0123456789")); n != 10 || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	_, _ = log.Write([]byte("the end"))
-	if s := log.String(); len(s) != tailLength || s[len(s)-8:] != "9the end" {
-		t.Errorf("%d bytes: ...%s", len(s), s[len(s)-8:])
-	}
-}
-
 func TestDemoRefusesAbsurdNumbersOfJobs(t *testing.T) {
 	for _, jobs := range []string{"--jobs=-1", "--jobs=1001"} {
 		p, _, stderr := inProcess(&grid{}, "demo", jobs)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/internal/daemon"
 	"github.com/seed-9b8f70bb/drover/server"
 )
 
@@ -24,7 +25,7 @@ func (c *serverCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := announce(a, upJSON{Name: cfg.Name, URL: s.URL(), Gossip: s.Seed()}); err != nil {
+	if err := announce(a, daemon.Announcement{Name: cfg.Name, URL: s.URL(), Gossip: s.Seed()}); err != nil {
 		return err
 	}
 	return s.Run(a.ctx)

@@ -157,6 +157,7 @@ var layout = map[string][]string{
 		"server/site", "server/catalogue", "agent/mapping", "reallocation",
 	},
 
+	"internal/daemon":   {},
 	"internal/parallel": {},
 	"internal/rusage":   {},
 	"internal/cmdline":  {"sim", "sim/campaign", "sim/scenarios", "sim/swf"},
