@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// stream is a driver without checks: jobs end when they are picked.
+// stream is a driver without checks. Jobs end when they are picked.
 type stream struct {
 	p       batch.Policy
 	r       *rand.Rand
@@ -44,7 +44,7 @@ func (s *stream) pass() {
 	}
 }
 
-// event is an end or a submission, in turn, so that as many jobs stay.
+// event alternates between an end and a submission, so that the number of jobs stays constant.
 func (s *stream) event(n int) {
 	s.now = s.now.Add(5 * batch.Second)
 	if n%2 == 0 {
@@ -76,8 +76,8 @@ func newStream(tb testing.TB, s batch.Settings, jobs, machines int) *stream {
 	return st
 }
 
-// BenchmarkEvent is all that the policy does at one event, an end or a submission, with so
-// many jobs on so many machines: the plan, and all passes that follow from it.
+// BenchmarkEvent measures the full cost of one event, an end or a submission: the plan and all
+// following passes.
 func BenchmarkEvent(b *testing.B) {
 	for _, size := range []struct{ jobs, machines int }{
 		{1500, 150}, {3000, 150}, {6000, 150}, {1500, 300}, {1500, 600}, {2500, 250}, {5000, 500}, {10000, 1000},
@@ -93,7 +93,7 @@ func BenchmarkEvent(b *testing.B) {
 			{"algorithm": "EDF"},
 		} {
 			if size.machines != 150 && size.machines != 1000 && s["algorithm"] != "CS_ip" {
-				continue // growth is of interest for the incremental ones
+				continue // only the growth of incremental plans matters
 			}
 			b.Run(fmt.Sprintf("%dx%d/%s%s", size.jobs, size.machines, s["algorithm"], s["preset"]), func(b *testing.B) {
 				st := newStream(b, s, size.jobs, size.machines)

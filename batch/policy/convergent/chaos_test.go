@@ -15,7 +15,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/edf"
 )
 
-// step is a random thing to do; what it is done to is found when it is done.
+// step is a random action. Its target is chosen when it runs.
 type step struct {
 	Verb             string
 	Which, Gap       int
@@ -43,16 +43,16 @@ func steps() *rapid.Generator[[]step] {
 	}), 1, 60)
 }
 
-// claim is a job as a live driver sees it: what was told to leave leaves in its own time.
+// claim is a job in a live driver, where a job that must leave takes its time.
 type claim struct {
 	spec  *batch.Job
 	state string // waiting, held, incoming, running, leaving, paused
-	node  int32  // of those that run or leave
+	node  int32  // of jobs that run or leave
 	home  int32  // where it was paused
-	lost  bool   // its node is down: what has become of it will be told
+	lost  bool   // its node is down, and its outcome is not reported yet
 }
 
-// world is a driver that is slow to stop jobs, and checks all that is decided.
+// world is a driver that stops jobs slowly, and checks all decisions.
 type world struct {
 	t        *rapid.T
 	p, twin  batch.Policy
@@ -135,7 +135,7 @@ func (w *world) do(s step) {
 		w.jobs[spec.Handle] = &claim{spec: spec, state: "incoming"}
 		w.tell(batch.Event{Kind: batch.Reserve, Job: spec.Handle, Spec: spec})
 	case "adopt":
-		if w.who(node) == batch.NoJob && !w.down[node] {
+		if w.holder(node) == batch.NoJob && !w.down[node] {
 			spec := w.spec(s)
 			spec.Licenses, spec.Memory, spec.Shape.Width = nil, 0, 1
 			w.jobs[spec.Handle] = &claim{spec: spec, state: "running", node: node}
@@ -163,7 +163,7 @@ func (w *world) do(s step) {
 
 func (w *world) memory(j *claim) int64 { return j.spec.Memory * int64(j.spec.Shape.Width) }
 
-// resident sums up what others keep of a node's memory while they are paused there.
+// resident returns the memory of a node that other jobs keep while they are paused there.
 func (w *world) resident(but batch.Handle, node int32) (memory int64) {
 	for h, j := range w.jobs {
 		if h != but && j.spec.Resident && j.home == node && j.state == "paused" {
@@ -173,8 +173,8 @@ func (w *world) resident(but batch.Handle, node int32) (memory int64) {
 	return memory
 }
 
-// who returns the job that holds a node.
-func (w *world) who(node int32) batch.Handle {
+// holder returns the job that holds a node.
+func (w *world) holder(node int32) batch.Handle {
 	for h, j := range w.jobs {
 		if (j.state == "running" || j.state == "leaving") && j.node == node {
 			return h
@@ -183,7 +183,7 @@ func (w *world) who(node int32) batch.Handle {
 	return batch.NoJob
 }
 
-// stop lets a job have left, after it was told to or by itself.
+// stop ends the stopping of a job, on request or on its own.
 func (w *world) stop(s step) {
 	h := w.pick(s.Which, "leaving")
 	if h == batch.NoJob && s.Which%5 == 0 {
@@ -200,8 +200,8 @@ func (w *world) stop(s step) {
 	w.tell(batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: s.Option})
 }
 
-// turn switches a node. Of those who ran there some end at once; the others' fate is
-// told later, by resolve.
+// turn switches a node on or off. Some jobs on it end at once; resolve reports the outcome of
+// the others later.
 func (w *world) turn(node int32, s step) {
 	if w.down[node] == (s.Verb == "down") {
 		return
@@ -212,7 +212,7 @@ func (w *world) turn(node int32, s step) {
 		}
 		for _, j := range w.jobs {
 			if j.node == node {
-				j.lost = false // it has been there all the time
+				j.lost = false // it has been running all along
 			}
 		}
 		w.down[node] = false
@@ -229,7 +229,7 @@ func (w *world) turn(node int32, s step) {
 	}
 }
 
-// resolve says of each job that was on a lost node what has become of it.
+// resolve reports the outcome of each job on a lost node.
 func (w *world) resolve(ended bool) {
 	for _, h := range slices.Sorted(maps.Keys(w.jobs)) {
 		j := w.jobs[h]
@@ -271,7 +271,7 @@ func (w *world) pass() {
 	}
 }
 
-// check counts licenses, those of jobs that are leaving and of lost ones, too.
+// check counts licenses, including those of leaving and lost jobs.
 func (w *world) check() {
 	taken := map[string]int32{}
 	for _, j := range w.jobs {
@@ -288,7 +288,7 @@ func (w *world) check() {
 	}
 }
 
-// carryOut does what was decided, and says whether that had an effect at once.
+// carryOut executes a decision and reports whether it took effect at once.
 func (w *world) carryOut(d *batch.Decision) (again bool) {
 	w.log = append(w.log, fmt.Sprintf("%d %v %d %v", w.now, d.Kind, d.Job, d.Allocation))
 	j := w.jobs[d.Job]
@@ -303,7 +303,7 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 	l := d.Allocation[0]
 	node := &w.platform.Nodes[l.Node]
 	bad := len(d.Allocation) != 1 || l.Processors != j.spec.Shape.Width || l.Processors > node.Processors || l.Share != batch.One || w.down[l.Node] ||
-		w.who(l.Node) != batch.NoJob || node.Memory > 0 && w.memory(j) > node.Memory-w.resident(d.Job, l.Node) || j.spec.EarliestStart > w.now
+		w.holder(l.Node) != batch.NoJob || node.Memory > 0 && w.memory(j) > node.Memory-w.resident(d.Job, l.Node) || j.spec.EarliestStart > w.now
 	for _, license := range j.spec.Licenses {
 		bad = bad || license.Name == "cad" && !slices.Contains(node.Licenses, "cad")
 	}
@@ -322,7 +322,7 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 	return false
 }
 
-// wait goes on in time, with the passes that the policy wants.
+// wait advances time, with the passes that the policy requests.
 func (w *world) wait(d batch.Duration) {
 	until := w.now.Add(d)
 	for w.p.Wake() <= until {
@@ -372,8 +372,8 @@ func newWorld(t *rapid.T, platform batch.Platform, s batch.Settings) *world {
 	return &world{t: t, p: p, preempts: a.Preempts(), platform: platform, jobs: map[batch.Handle]*claim{}, down: map[int32]bool{}, failing: map[batch.Handle]bool{}}
 }
 
-// chaos draws a farm, settings and what happens. cad floats and not all machines can run
-// it; sim floats and all can.
+// chaos draws a farm, settings and steps. cad is floating and runs on some machines; sim is
+// floating and runs on all.
 func chaos(t *rapid.T) (batch.Platform, batch.Settings, []step) {
 	p := batch.Platform{Licenses: []batch.LicensePool{{Name: "cad", Copies: int32(rapid.IntRange(0, 2).Draw(t, "cad"))}, {Name: "sim", Copies: int32(rapid.IntRange(1, 3).Draw(t, "sim"))}}}
 	for m := range rapid.IntRange(1, 5).Draw(t, "machines") {
@@ -400,14 +400,14 @@ func chaos(t *rapid.T) (batch.Platform, batch.Settings, []step) {
 	return p, s, steps().Draw(t, "steps")
 }
 
-func TestWhateverHappensTheFarmIsNotExceededAndEveryJobEnds(t *testing.T) {
+func TestRandomEventsNeverExceedTheFarmAndEveryJobEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		platform, s, list := chaos(t)
 		newWorld(t, platform, s).play(list)
 	})
 }
 
-func TestForksDecideAlikeAndQuestionsLeaveNoTrace(t *testing.T) {
+func TestForksDecideTheSameAndEstimatesHaveNoSideEffects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		platform, s, list := chaos(t)
 		want := newWorld(t, platform, s).play(list)
@@ -419,7 +419,7 @@ func TestForksDecideAlikeAndQuestionsLeaveNoTrace(t *testing.T) {
 				w.twin = w.p.Fork()
 			}
 			if passes > 10 {
-				return // forecasts cost time
+				return // forecasts are slow
 			}
 			out := make([]batch.Estimate, 1)
 			asked := job(0, 9, 0)

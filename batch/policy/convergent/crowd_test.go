@@ -8,9 +8,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// A crowd under a ledger: nothing is exceeded, all jobs end, and the same comes of it
-// again.
-func TestTheSameJobsGiveTheSameScheduleAgain(t *testing.T) {
+// Many jobs run under a ledger: no resource is exceeded, all jobs end, and a second run gives
+// the same schedule.
+func TestSchedulesAreReproducible(t *testing.T) {
 	for _, a := range algorithms {
 		for _, preset := range []string{"paper", "deadlines"} {
 			t.Run(a+"/"+preset, func(t *testing.T) {
@@ -27,10 +27,10 @@ func TestTheSameJobsGiveTheSameScheduleAgain(t *testing.T) {
 	}
 }
 
-// With the preset deadlines convergent scheduling has fewer late jobs than any peer, even
-// than an EDF that moves everybody at each event, whether there are too many jobs or few.
-// The farms are others than those it was tuned on.
-func TestFewerJobsAreLateThanUnderAnyPeer(t *testing.T) {
+// With the preset deadlines convergent scheduling has fewer late jobs than any peer, even than
+// an EDF that replans all jobs at each event, under high and low load. The farms differ from
+// those that the preset was tuned on.
+func TestPresetDeadlinesHasFewerLateJobsThanAnyPeer(t *testing.T) {
 	for _, gap := range []int{12, 24, 30, 36, 60} {
 		late := func(s batch.Settings) (late int) {
 			for seed := range uint64(2) {

@@ -8,10 +8,10 @@ import (
 
 var algorithms = []string{"CS_ip", "CS_inp", "CS_nip", "CS_ninp", "BF-easy", "BF-rm", "BF-unrm", "EDF"}
 
-// Two machines, one twice as fast: the longer job has more to gain from it by the wait
-// heuristic (4 · (1 - 10/20) and 4 · (1 - 20/20) for job 2, 3.5 and 3 for job 1), in all
-// versions. Backfilling and EDF give the first in their order the fast one.
-func TestWhoGetsTheFastMachine(t *testing.T) {
+// Two machines, one twice as fast. In all versions the wait heuristic gives the fast one to the
+// longer job, which gains more from it: 4 · (1 - 10/20) and 4 · (1 - 20/20) for job 2, 3.5 and
+// 3 for job 1. Backfilling and EDF give it to the first job in their order.
+func TestConvergentGivesTheLongerJobTheFasterMachine(t *testing.T) {
 	for _, a := range algorithms {
 		t.Run(a, func(t *testing.T) {
 			p := machines(100, 200)
@@ -26,11 +26,11 @@ func TestWhoGetsTheFastMachine(t *testing.T) {
 	}
 }
 
-// One machine. Job 1 takes 100 s; job 2 comes at 10, takes 20 s and has to end by 35. Its
-// entry, at 10: Extime 30, t = 35 - 1.3·20 = 9, so f1 = 0.1 + 9.9·21/26 = 8.096, all of it
-// on the one machine. Job 1 has 0.1 + 8 for its place and 0.2 for 10 s of age; wait
-// minimization gives it 0 (90 of 90 s) and job 2 4·70/90 = 3.11. Input gives 3 to both.
-// So who preempts does, and job 1 goes on at 30.
+// One machine. Job 1 takes 100 s; job 2 comes at 10, takes 20 s and must end by 35. The entry
+// of job 2 at 10: Extime 30, t = 35 - 1.3·20 = 9, so f1 = 0.1 + 9.9·21/26 = 8.096, all of it on
+// the one machine. Job 1 has 0.1 + 8 for its machine and 0.2 for 10 s of age; wait minimization
+// gives 0 to job 1 (90 of 90 s) and 4·70/90 = 3.11 to job 2. Input gives 3 to both. Versions
+// with preemption therefore preempt job 1, which continues at 30.
 func TestAnUrgentJobPreempts(t *testing.T) {
 	p := machines(100)
 	jobs := func() []arrival { return []arrival{{0, job(1, 100, 0)}, {10, job(2, 20, 35)}} }
@@ -46,8 +46,8 @@ func TestAnUrgentJobPreempts(t *testing.T) {
 	}
 }
 
-// The same with one copy of a license and two machines: what is scarce is the license, and
-// a paused job gives it back. The freed machine is not enough for job 1.
+// As above, but with two machines and one copy of a license. A paused job returns its copy; the
+// freed machine alone is not enough for job 1.
 func TestTheLicenseOfAPausedJobIsFree(t *testing.T) {
 	p := machines(100, 100)
 	p.Licenses = []batch.LicensePool{{Name: "cad", Copies: 1}}
@@ -62,9 +62,9 @@ func TestTheLicenseOfAPausedJobIsFree(t *testing.T) {
 	}
 }
 
-// Job 1 is resident: paused on the slow machine it waits there, though the fast one becomes
-// free first.
-func TestAResidentJobGoesOnWhereItWas(t *testing.T) {
+// Job 1 is resident: paused on the slow machine, it waits for that machine although the fast
+// one becomes free first.
+func TestAResidentJobResumesOnItsMachine(t *testing.T) {
 	for _, c := range []struct {
 		resident bool
 		resume   string
@@ -87,9 +87,9 @@ func TestAResidentJobGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-// Machine 1 cannot run cad. Job 2 needs it and waits for machine 0 until 100. Job 3 would
-// take 50 s there, but has machine 1; job 4 ends by 100 or not, and does not put it off on
-// machine 1 either; job 5 needs machine 0, and would.
+// Machine 1 cannot run cad. Job 2 needs it and waits for machine 0 until 100. Job 3 would take
+// 50 s there, but has machine 1; job 4 runs on machine 1 and cannot delay job 2, whenever it
+// ends; job 5 needs machine 0 and would delay job 2.
 func TestBackfillingKeepsTheReservation(t *testing.T) {
 	for _, a := range []string{"BF-easy", "BF-rm", "BF-unrm"} {
 		t.Run(a, func(t *testing.T) {
@@ -104,10 +104,10 @@ func TestBackfillingKeepsTheReservation(t *testing.T) {
 	}
 }
 
-// EASY, one copy of cad, which job 1 has on machine 0 until 100; it is too wide for machine
-// 1, the faster one. Job 2 wants the copy and waits, though machine 1 is free: reserved is
-// that machine at 100. Job 3 takes 45 s there from 5 on and ends by 100. Job 4, at 96, would
-// not; it has machine 0 from 100 on.
+// EASY with one copy of cad, which job 1 holds on machine 0 until 100; job 1 is too wide for
+// machine 1, the faster one. Job 2 needs the copy and waits although machine 1 is free: it has
+// a reservation of machine 1 at 100. Job 3 takes 45 s there from 5 on and ends by 100. Job 4,
+// at 96, would not end by then; it runs on machine 0 from 100 on.
 func TestAReservationWaitsForLicenses(t *testing.T) {
 	p := machines(100, 200)
 	p.Nodes[1].Processors = 4
@@ -120,9 +120,9 @@ func TestAReservationWaitsForLicenses(t *testing.T) {
 	wantLines(t, got.lines, "0 start #1 m0", "5 start #3 m1", "50 end #3", "100 end #1", "100 start #2 m1", "100 start #4 m0", "105 end #2", "300 end #4")
 }
 
-// The priority of jobs changes while job 2 waits with a reservation: job 3 comes with a
-// deadline that is close. BF-rm gives it the reservation, BF-unrm does not.
-func TestAReservationIsKeptOrNot(t *testing.T) {
+// Job priorities change while job 2 waits with a reservation: job 3 comes with a close
+// deadline. BF-rm gives the reservation to job 3, BF-unrm does not.
+func TestOnlyBFrmGivesAReservationToAnUrgentJob(t *testing.T) {
 	for a, want := range map[string]string{"BF-rm": "100 start #3 m0", "BF-unrm": "100 start #2 m0", "BF-easy": "100 start #2 m0"} {
 		p := machines(100)
 		got := play(t, policy(t, p, batch.Settings{"algorithm": a}), p, []arrival{
@@ -134,8 +134,8 @@ func TestAReservationIsKeptOrNot(t *testing.T) {
 	}
 }
 
-// One machine, and jobs by 200, 100, whenever, 300; the one by 100 comes when the first
-// one runs.
+// One machine, and jobs by 200, 100, no deadline, 300; the job by 100 comes while the first one
+// runs.
 func TestOrdersOfEDF(t *testing.T) {
 	for order, want := range map[string][]string{
 		"earliest": {"0 start #1 m0", "10 pause #1", "10 start #2 m0", "30 end #2", "30 resume #1 m0", "60 end #1", "60 start #4 m0", "70 end #4", "70 start #3 m0", "80 end #3"},

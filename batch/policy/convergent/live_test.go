@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// site tells a policy what a live driver would, event by event.
+// site reports events to a policy one by one, as a live driver does.
 type site struct {
 	t *testing.T
 	p batch.Policy
@@ -36,8 +36,8 @@ func (s site) decides(at int, want ...string) {
 	}
 }
 
-// The copy of a job that was told to leave is free when it has left, though the machine for
-// the next one is free before.
+// The copy of a job that must leave becomes free when the job has left, although the machine
+// for the next job is free earlier.
 func TestALicenseIsFreeWhenItsJobHasLeft(t *testing.T) {
 	p := machines(100, 50)
 	p.Nodes[0].Processors = 1
@@ -56,8 +56,8 @@ func TestALicenseIsFreeWhenItsJobHasLeft(t *testing.T) {
 	s.decides(17, "resume #1 m0")
 }
 
-// Job 1 would keep 6 of 10 bytes if it was paused, so that job 2 could not run there; if its
-// state can be saved, it makes place.
+// A paused job 1 without a checkpoint would keep 6 of 10 bytes, and job 2 could not run. With a
+// checkpoint job 1 is preempted.
 func TestAResidentJobKeepsItsMemory(t *testing.T) {
 	for _, resident := range []bool{true, false} {
 		p := machines(100)
@@ -76,9 +76,9 @@ func TestAResidentJobKeepsItsMemory(t *testing.T) {
 	}
 }
 
-// Without preemption the one copy is job 1's, however urgent job 2 is, and the machine that
-// is free is job 3's.
-func TestLicensesOfWhoRunsAreNotGivenAway(t *testing.T) {
+// Without preemption job 1 keeps the only copy, however urgent job 2 is, and job 3 gets the
+// free machine.
+func TestRunningJobsKeepTheirLicensesWithoutPreemption(t *testing.T) {
 	for _, a := range []string{"CS_inp", "CS_ninp"} {
 		p := machines(100, 100)
 		p.Licenses = []batch.LicensePool{{Name: "cad", Copies: 1}}
@@ -92,7 +92,7 @@ func TestLicensesOfWhoRunsAreNotGivenAway(t *testing.T) {
 	}
 }
 
-// Job 1 came first, but may start only at 5. Nobody has a deadline, so job 2 goes on.
+// Job 1 came first, but can start only at 5. No job has a deadline, so job 2 continues.
 func TestEqualDeadlinesDoNotPreempt(t *testing.T) {
 	p := machines(100)
 	s := site{t, policy(t, p, batch.Settings{"algorithm": "EDF"})}
@@ -107,8 +107,9 @@ func TestEqualDeadlinesDoNotPreempt(t *testing.T) {
 	s.decides(5)
 }
 
-// Nothing has been told of job 1 when its machine is back: it has been there all the time.
-func TestAMachineThatComesBackHasItsJobStill(t *testing.T) {
+// The driver has not reported job 1 when its machine is back: the job has been running all
+// along.
+func TestAReturningMachineStillRunsItsJob(t *testing.T) {
 	p := machines(100, 50)
 	s := site{t, policy(t, p, nil)}
 	s.submit(0, job(1, 100, 0))

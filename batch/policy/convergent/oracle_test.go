@@ -11,8 +11,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-// naive is a plan written from the paper, in floating point and without any memory: the
-// matrix of section 4.1, who has licenses of 4.2, and the best of all matchings of 5.
+// naive computes a plan as the paper describes it, in floating point and without state: the
+// matrix of section 4.1, the licenses of 4.2, and the best of all matchings of 5.
 type naive struct {
 	s     *farm.State
 	p     [][]float64
@@ -104,7 +104,7 @@ func (n *naive) fill(overhead float64) {
 	}
 }
 
-// best tries all matchings of jobs from the i-th on.
+// best tries all matchings of the jobs from i on.
 func (n *naive) best(i int, taken []bool) (count int, sum float64) {
 	if i == len(n.p) {
 		return 0, 0
@@ -126,7 +126,7 @@ func (n *naive) best(i int, taken []bool) (count int, sum float64) {
 	return count, sum
 }
 
-// small makes up a farm that a brute force can answer, and jobs for it.
+// small draws a farm and jobs small enough for brute force.
 func small(r *rand.Rand) *farm.State {
 	s := &farm.State{Now: batch.Time(1000 * batch.Second)}
 	for range 1 + r.IntN(4) {
@@ -144,7 +144,7 @@ func small(r *rand.Rand) *farm.State {
 	return s
 }
 
-// later lets time pass, and jobs come and go, as a roster would.
+// later advances time and adds and removes jobs, as a roster does.
 func later(r *rand.Rand, s *farm.State, plan []int32, order *int64) {
 	var stay []farm.Job
 	for i := range s.Jobs {
@@ -182,10 +182,10 @@ func later(r *rand.Rand, s *farm.State, plan []int32, order *int64) {
 	}
 }
 
-// All of a pass, against the paper written down naively: the matrix; that who is discarded
-// could not have its licenses beside the others; and that the plan has the most
-// associations, and with MFS and Renew the largest sum.
-func TestAPlanIsWhatThePaperSays(t *testing.T) {
+// Compares a whole pass with the naive one: the matrix; that each discarded job could not have
+// its licenses beside the others; and that the plan has the most associations and, with MFS and
+// Renew, the largest sum.
+func TestPlansMatchANaiveImplementationOfThePaper(t *testing.T) {
 	for _, matching := range []string{"mfs", "renew", "imfs"} {
 		discarded, preempted := 0, 0
 		for seed := range uint64(300) {
@@ -234,7 +234,7 @@ func TestAPlanIsWhatThePaperSays(t *testing.T) {
 	}
 }
 
-// compare holds the matrix against the naive one.
+// compare compares the matrix with the naive one.
 func (n *naive) compare(t *testing.T, p *planner) {
 	t.Helper()
 	for i := range n.s.Jobs {
@@ -252,7 +252,7 @@ func (n *naive) compare(t *testing.T, p *planner) {
 	}
 }
 
-// licenses checks who is discarded, and returns how many.
+// licenses checks the discarded jobs and returns their number.
 func (n *naive) licenses(t *testing.T, p *planner, plan []int32) (discarded int) {
 	t.Helper()
 	left := make([]int32, len(n.s.Licenses))

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-// Given away are licenses that are there, and nobody loses a machine by it.
-func TestRefillingGivesAwayWhatIsLeft(t *testing.T) {
+// Refill assigns only free licenses, and no job loses a machine.
+func TestRefillAssignsFreeLicensesOnly(t *testing.T) {
 	more := 0
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 4))

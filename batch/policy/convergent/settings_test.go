@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-func TestAlgorithmsAreNamedAsThePaperPrintsThem(t *testing.T) {
+func TestAlgorithmNamesFollowThePaper(t *testing.T) {
 	for name, want := range map[string]string{
 		"CS_ip": "CS_ip", "CSip": "CS_ip", "CS_i_p": "CS_ip", "cs-inp": "CS_inp", "CS_i_np": "CS_inp", "CS_ni_p": "CS_nip",
 		"CSninp": "CS_ninp", "BF-easy": "BF-easy", "BF_rm": "BF-rm", "bfunrm": "BF-unrm", "EDF": "EDF",
@@ -29,7 +29,7 @@ func TestAlgorithmsAreNamedAsThePaperPrintsThem(t *testing.T) {
 	}
 }
 
-func TestSettingsThatMakeNoSenseAreRefusedAllAtOnce(t *testing.T) {
+func TestInvalidSettingsAreReportedTogether(t *testing.T) {
 	for _, c := range []struct {
 		set  batch.Settings
 		keys []string
@@ -58,7 +58,7 @@ func TestSettingsThatMakeNoSenseAreRefusedAllAtOnce(t *testing.T) {
 				found = found || e.Key == key && e.Accepted != "" && e.Policy == "convergent"
 			}
 			if !found {
-				t.Errorf("%v: nothing about %s in %v", c.set, key, err)
+				t.Errorf("%v: no error about %s in %v", c.set, key, err)
 			}
 		}
 		if len(told) != len(c.keys) {
@@ -67,7 +67,7 @@ func TestSettingsThatMakeNoSenseAreRefusedAllAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsGivenBesideAPresetHolds(t *testing.T) {
+func TestExplicitSettingsOverrideThePreset(t *testing.T) {
 	for _, s := range []batch.Settings{
 		{"preset": "deadlines"},
 		{"preset": "deadlines", "algorithm": "EDF"},
@@ -79,7 +79,7 @@ func TestWhatIsGivenBesideAPresetHolds(t *testing.T) {
 			t.Errorf("%v: %v", s, err)
 		}
 	}
-	// All that the preset says taken back, the plan is the paper's.
+	// With all settings of the preset reverted, the plan is the paper's.
 	back := batch.Settings{"preset": "deadlines", "avoid": "false", "refill": "false", "matching": "imfs", "wait": "4", "aging": "0.02", "deadlineK": "1.3", "overhead": "8"}
 	p, list := crowd(3, 8, 4, 60, 100)
 	q, same := crowd(3, 8, 4, 60, 100)
@@ -88,7 +88,7 @@ func TestWhatIsGivenBesideAPresetHolds(t *testing.T) {
 	}
 }
 
-func TestFarmsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidFarmsAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*batch.Platform){
 		"nodes[1].score: 0":  func(p *batch.Platform) { p.Nodes[1].Score = 0 },
 		"nodes[0].score: -5": func(p *batch.Platform) { p.Nodes[0].Score = -5 },
@@ -103,11 +103,11 @@ func TestFarmsThatMakeNoSenseAreRefused(t *testing.T) {
 			t.Errorf("%v, %v; want an error about %q", got, err, want)
 		}
 	}
-	p := batch.Processors(2) // no scores at all: all alike
+	p := batch.Processors(2) // no scores: all machines are equal
 	wantLines(t, play(t, policy(t, p, nil), p, []arrival{{0, job(1, 10, 0)}}).lines, "0 start #1 m0", "10 end #1")
 }
 
-func TestJobsThatCanNeverRunAreToldAtTheEdge(t *testing.T) {
+func TestEdgeRefusesJobsThatCanNeverRun(t *testing.T) {
 	p := machines(100, 100)
 	p.Nodes[0].Processors, p.Nodes[0].Memory, p.Nodes[1].Memory = 2, 100, 10
 	p.Nodes[0].Licenses = []string{"bound"}
@@ -116,18 +116,18 @@ func TestJobsThatCanNeverRunAreToldAtTheEdge(t *testing.T) {
 		change func(*batch.Job)
 		want   string
 	}{
-		"fits":                  {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 2}, {Name: "bound", Copies: 9}} }, ""},
-		"a license nobody has":  {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "fem", Copies: 1}} }, "license fem"},
-		"more copies":           {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 3}} }, "license cad: 3"},
-		"twice":                 {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 2}, {Name: "cad", Copies: 1}} }, "license cad: 3"},
-		"no copies":             {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad"}} }, "licenses[0].copies: 0"},
-		"deadline too early":    {func(j *batch.Job) { j.Deadline = 5 * second }, "deadline"},
-		"too wide":              {func(j *batch.Job) { j.Shape.Width = 9 }, "cpus: 9"},
-		"no width":              {func(j *batch.Job) { j.Shape.Width = 0 }, "width: 0"},
-		"not together":          {func(j *batch.Job) { j.Shape.Width = 4; j.Licenses = []batch.License{{Name: "bound", Copies: 1}} }, "a machine"},
-		"memory":                {func(j *batch.Job) { j.Shape.Width = 2; j.Memory = 51 }, "a machine"},
-		"memory without end":    {func(j *batch.Job) { j.Shape.Width = 2; j.Memory = 1 << 62 }, "a machine"},
-		"score of the estimate": {func(j *batch.Job) { j.Reference = -1 }, "reference"},
+		"fits":                           {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 2}, {Name: "bound", Copies: 9}} }, ""},
+		"unknown license":                {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "fem", Copies: 1}} }, "license fem"},
+		"too many copies":                {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 3}} }, "license cad: 3"},
+		"twice":                          {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 2}, {Name: "cad", Copies: 1}} }, "license cad: 3"},
+		"no copies":                      {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad"}} }, "licenses[0].copies: 0"},
+		"deadline too early":             {func(j *batch.Job) { j.Deadline = 5 * second }, "deadline"},
+		"too wide":                       {func(j *batch.Job) { j.Shape.Width = 9 }, "cpus: 9"},
+		"no width":                       {func(j *batch.Job) { j.Shape.Width = 0 }, "width: 0"},
+		"needs met by no single machine": {func(j *batch.Job) { j.Shape.Width = 4; j.Licenses = []batch.License{{Name: "bound", Copies: 1}} }, "a machine"},
+		"memory":                         {func(j *batch.Job) { j.Shape.Width = 2; j.Memory = 51 }, "a machine"},
+		"memory overflow":                {func(j *batch.Job) { j.Shape.Width = 2; j.Memory = 1 << 62 }, "a machine"},
+		"negative reference":             {func(j *batch.Job) { j.Reference = -1 }, "reference"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := job(1, 10, 100)
@@ -143,7 +143,7 @@ func TestJobsThatCanNeverRunAreToldAtTheEdge(t *testing.T) {
 			if c.want == "" || c.want == "deadline" || c.want == "reference" || c.want == "width: 0" || strings.HasPrefix(c.want, "licenses[") {
 				return
 			}
-			// Those who come in all the same are in nobody's way.
+			// If such jobs are submitted anyway, they do not hinder others.
 			for _, a := range algorithms {
 				q := policy(t, p, batch.Settings{"algorithm": a})
 				other := job(2, 10, 0, "cad")

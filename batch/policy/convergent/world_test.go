@@ -15,7 +15,7 @@ import (
 
 const second = batch.Time(batch.Second)
 
-// machines returns a farm of machines of these scores, with 8 processors each.
+// machines returns a farm of machines with the given scores and 8 processors each.
 func machines(scores ...int32) batch.Platform {
 	var p batch.Platform
 	for i, s := range scores {
@@ -24,14 +24,14 @@ func machines(scores ...int32) batch.Platform {
 	return p
 }
 
-// arrival is a job that comes at an instant, in seconds.
+// arrival is a job and its submission time in seconds.
 type arrival struct {
 	at  int
 	job batch.Job
 }
 
-// job returns one of a processor that takes so many seconds on a machine of score 100;
-// by is its deadline in seconds, 0 for none.
+// job returns a job of one processor that takes length seconds on a machine of score 100; by is
+// its deadline in seconds, 0 for none.
 func job(h batch.Handle, length, by int, licenses ...string) batch.Job {
 	j := batch.Job{
 		Handle: h, Shape: batch.Shape{Width: 1, Walltime: batch.Duration(length) * batch.Second},
@@ -43,7 +43,7 @@ func job(h batch.Handle, length, by int, licenses ...string) batch.Job {
 	return j
 }
 
-// diary is an engine.Watcher that writes down what is decided, in seconds.
+// diary is an engine.Watcher that records decisions, in seconds.
 type diary struct {
 	lines []string
 	ended int
@@ -68,7 +68,7 @@ func (d *diary) Ended(now batch.Time, job *batch.Job, _ bool) {
 	d.lines = append(d.lines, fmt.Sprintf("%g end #%d", now.Sub(0).Seconds(), job.Handle))
 }
 
-// policy makes one with settings key=value.
+// policy returns a policy with the given settings.
 func policy(t testing.TB, p batch.Platform, s batch.Settings) batch.Policy {
 	t.Helper()
 	made, err := convergent.New(p, s)
@@ -112,8 +112,8 @@ func wantLines(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// crowd makes up a farm and jobs by the ranges of the paper's section 6, with jobs every
-// so many seconds on average.
+// crowd draws a farm and jobs within the ranges of the paper's section 6, with a mean
+// interarrival time of gap seconds.
 func crowd(seed uint64, nodes, licenses, jobs, gap int) (batch.Platform, []arrival) {
 	r := rand.New(rand.NewPCG(seed, 10))
 	var p batch.Platform
@@ -154,7 +154,7 @@ func crowd(seed uint64, nodes, licenses, jobs, gap int) (batch.Platform, []arriv
 	return p, list
 }
 
-// validate says whether a platform could ever run a job.
+// validate returns an error if a platform can never run a job.
 func validate(p batch.Platform, spec *batch.Job, submitted batch.Time) error {
 	edge, err := convergent.NewEdge(p)
 	if err != nil {

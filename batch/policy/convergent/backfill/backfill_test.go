@@ -17,12 +17,12 @@ const (
 	none = farm.NoMachine
 )
 
-// shortest has short jobs first.
+// shortest orders short jobs first.
 func shortest() *heuristic.Collection {
 	return heuristic.Collect(&heuristic.Wait{Weight: heuristic.One})
 }
 
-// waits is a job of so many seconds on every machine.
+// waits returns a waiting job with the given runtime on every machine.
 func waits(seconds batch.Duration, cpus, copies int32) farm.Job {
 	j := farm.Job{Estimate: seconds * batch.Second, CPUs: cpus, Machine: none, Last: none}
 	if copies > 0 {
@@ -31,14 +31,14 @@ func waits(seconds batch.Duration, cpus, copies int32) farm.Job {
 	return j
 }
 
-// runs is one that has so many seconds to go on a machine.
+// runs returns a job that runs on a machine for the given remaining time.
 func runs(machine int32, seconds batch.Duration, copies int32) farm.Job {
 	j := waits(seconds, 1, copies)
 	j.Machine, j.Last, j.Held, j.Fixed = machine, machine, true, true
 	return j
 }
 
-// state is machines of 2 CPUs and these scores, with so many copies of one license.
+// state returns machines of 2 CPUs with the given scores, and copies of one license.
 func state(copies int32, scores []int32, jobs ...farm.Job) *farm.State {
 	s := &farm.State{Licenses: []farm.License{{Name: "cad", Copies: copies}}, Jobs: jobs}
 	for _, score := range scores {
@@ -59,7 +59,7 @@ func plan(p roster.Planner, s *farm.State) []int32 {
 	return out
 }
 
-// narrow has a machine be of one CPU only, so that jobs of two cannot run there.
+// narrow reduces a machine to one CPU, so that jobs of two cannot run there.
 func narrow(s *farm.State, machine int) *farm.State {
 	s.Machines[machine].CPUs = 1
 	return s
@@ -70,44 +70,44 @@ func down(s *farm.State, machine int) *farm.State {
 	return s
 }
 
-func TestWhoMayGoBeforeTheFirst(t *testing.T) {
+func TestBackfillingRespectsTheFirstJob(t *testing.T) {
 	for name, tc := range map[string]struct {
 		s    *farm.State
 		want []int32 // job on each machine
 	}{
-		"in order, each on the best machine": {
+		"best machine for each job in order": {
 			state(0, []int32{100, 300, 200}, waits(9, 1, 0), waits(9, 1, 0)), []int32{free, 0, 1},
 		},
-		// Machine 1 is reserved for job 1, at 100 when the copy is back: it is the better one.
-		"who ends by then on the reserved machine": {
+		// Machine 1, the better one, is reserved for job 1 at 100, when the copy is back.
+		"job that ends before the reservation": {
 			state(1, []int32{100, 200}, runs(0, 100, 1), waits(9, 1, 1), waits(100, 1, 0)), []int32{0, 2},
 		},
-		"not who ends later": {
+		"job that would overrun the reservation": {
 			state(1, []int32{100, 200}, runs(0, 100, 1), waits(9, 1, 1), waits(101, 1, 0)), []int32{0, free},
 		},
-		"who ends later, elsewhere": {
+		"later end on another machine": {
 			state(1, []int32{100, 200, 50}, runs(0, 100, 1), waits(9, 1, 1), waits(101, 1, 0)), []int32{0, free, 2},
 		},
-		// Job 1 needs both copies, and machine 0. Machine 1 is too narrow.
-		"not who takes a copy that it needs": {
+		// Job 1 needs both copies and machine 0. Machine 1 is too narrow.
+		"copy needed by the first job": {
 			narrow(state(2, []int32{100, 50}, runs(0, 100, 0), waits(9, 2, 2), waits(101, 1, 1)), 1), []int32{0, free},
 		},
-		"who gives it back in time": {
+		"copy returned in time": {
 			narrow(state(2, []int32{100, 50}, runs(0, 100, 0), waits(9, 2, 2), waits(100, 1, 1)), 1), []int32{0, 2},
 		},
-		"who takes a copy that is spare": {
+		"spare copy": {
 			narrow(state(3, []int32{100, 50}, runs(0, 100, 0), waits(9, 2, 2), waits(101, 1, 1)), 1), []int32{0, 2},
 		},
-		"but two do not take the same": {
+		"spare copy used once": {
 			narrow(narrow(state(3, []int32{100, 50, 40}, runs(0, 100, 0), waits(9, 2, 2), waits(101, 1, 1), waits(101, 1, 1)), 1), 2), []int32{0, 2, free},
 		},
-		"all, if the first waits for a machine that is down": {
+		"first job waits for a machine that is down": {
 			narrow(down(state(0, []int32{100, 50}, waits(9, 2, 0), waits(999, 1, 0)), 0), 1), []int32{free, 1},
 		},
-		"who can never run is never the first": {
+		"job that can never run": {
 			state(1, []int32{100, 200}, runs(0, 100, 1), waits(9, 1, 2), waits(9, 1, 1), waits(101, 1, 0)), []int32{0, free},
 		},
-		"who runs on a machine that is down has its licenses": {
+		"licenses of a job on a machine that is down": {
 			down(state(1, []int32{100, 50}, runs(0, 100, 1), waits(9, 1, 1)), 0), []int32{free, free},
 		},
 	} {
@@ -119,7 +119,7 @@ func TestWhoMayGoBeforeTheFirst(t *testing.T) {
 	}
 }
 
-func TestWhoIsFirst(t *testing.T) {
+func TestTheFirstWaitingJob(t *testing.T) {
 	for rule, want := range map[backfill.Rule]int32{backfill.EASY: 0, backfill.Anew: 1, backfill.Kept: 1} {
 		s := state(0, []int32{100}, waits(50, 1, 0), waits(10, 1, 0))
 		if got := plan(backfill.New(rule, shortest), s)[0]; got != want {
@@ -128,8 +128,8 @@ func TestWhoIsFirst(t *testing.T) {
 	}
 }
 
-// Job 1 is promised the machine that job 0 has. Then a shorter one comes, and job 0 ends.
-func TestAPromiseIsKeptThoughAShorterJobComes(t *testing.T) {
+// Job 1 has a reservation of job 0's machine. Then a shorter job comes, and job 0 ends.
+func TestAReservationIsKeptWhenAShorterJobComes(t *testing.T) {
 	for rule, want := range map[backfill.Rule]int32{backfill.Anew: 2, backfill.Kept: 1} {
 		p := backfill.New(rule, shortest)
 		s := state(0, []int32{100}, runs(0, 100, 0), waits(50, 1, 0), waits(10, 1, 0))
@@ -149,10 +149,10 @@ func TestAPromiseIsKeptThoughAShorterJobComes(t *testing.T) {
 	}
 }
 
-// Job 2 needs two CPUs and both copies, and is promised machine 0, from 100 on. Then the
-// job on machine 1, the better one, turns out to end at 80. With the promise kept, job 3,
-// which has a copy for 90 seconds on machine 2, is not in the way.
-func TestAPromiseIsOfOneMachine(t *testing.T) {
+// Job 2 needs two CPUs and both copies, and has a reservation of machine 0 from 100 on. Then
+// the job on machine 1, the better one, turns out to end at 80. Because the reservation is
+// kept, job 3, which holds a copy for 90 seconds on machine 2, does not delay job 2.
+func TestAReservationIsForOneMachine(t *testing.T) {
 	for rule, want := range map[backfill.Rule]int32{backfill.Anew: free, backfill.Kept: 3} {
 		p := backfill.New(rule, shortest)
 		s := narrow(state(2, []int32{100, 200, 50}, runs(0, 100, 0), runs(1, 150, 0), waits(10, 2, 2), waits(90, 1, 1)), 2)
@@ -167,9 +167,9 @@ func TestAPromiseIsOfOneMachine(t *testing.T) {
 	}
 }
 
-// The promised machine leaves: the promise is made anew, of machine 0 at 100, and job 3
-// would be in the way.
-func TestAPromiseEndsWithItsMachine(t *testing.T) {
+// The reserved machine leaves: the new reservation is machine 0 at 100, which job 3 would
+// delay.
+func TestAReservationEndsWithItsMachine(t *testing.T) {
 	p := backfill.New(backfill.Kept, shortest)
 	s := narrow(state(2, []int32{100, 200, 50}, runs(0, 100, 0), runs(1, 80, 0), waits(10, 2, 2), waits(101, 1, 1)), 2)
 	all := s.Jobs

@@ -13,7 +13,7 @@ import (
 
 const free = roster.Free
 
-// job has a deadline, 0 for none, and is where the last plan had it.
+// job returns a job with a deadline, 0 for none, on a machine of the last plan.
 func job(deadline batch.Time, last int32, copies ...int32) farm.Job {
 	j := farm.Job{Deadline: deadline, Estimate: batch.Minute, CPUs: 1, Machine: last, Last: last}
 	for l, n := range copies {
@@ -24,8 +24,8 @@ func job(deadline batch.Time, last int32, copies ...int32) farm.Job {
 	return j
 }
 
-// state is machines of these scores that can run both licenses: so many copies of the
-// floating one, and a bound one of which each machine has its own.
+// state returns machines with the given scores that can run both licenses: a floating one with
+// the given copies, and a bound one.
 func state(copies int32, scores []int32, jobs ...farm.Job) *farm.State {
 	s := &farm.State{
 		Now:      5,
@@ -52,8 +52,8 @@ func plan(p roster.Planner, s *farm.State) []int32 {
 
 const none = farm.NoMachine
 
-func TestWhoIsWhere(t *testing.T) {
-	gone := job(0, none, 1) // runs on a machine that is down, and has its copy
+func TestPlan(t *testing.T) {
+	gone := job(0, none, 1) // runs on a machine that is down, and holds its copy
 	gone.Machine, gone.Fixed, gone.Held = 0, true, true
 	down := state(1, []int32{100, 200}, gone, job(0, 1), job(10, none, 1))
 	down.Machines[0].Down = true
@@ -64,49 +64,49 @@ func TestWhoIsWhere(t *testing.T) {
 		s    *farm.State
 		want []int32 // job on each machine
 	}{
-		"by deadline, then submission, onto falling scores": {
+		"order by deadline, then submission, on descending scores": {
 			edf.How{},
 			state(0, []int32{400, 200, 600}, job(20, none), job(0, none), job(10, none), job(20, none)),
 			[]int32{0, 3, 2},
 		},
-		"the latest makes place for who is earlier": {
+		"preemption of the latest deadline": {
 			edf.How{},
 			state(0, []int32{100, 200, 300}, job(50, 0), job(0, 1), job(60, 2), job(20, none)),
 			[]int32{0, 3, 2},
 		},
-		"nobody makes place for who is as early": {
+		"no preemption by an equal deadline": {
 			edf.How{},
 			state(0, []int32{100}, job(50, none), job(50, 0)),
 			[]int32{1},
 		},
-		"nor for who is later": {
+		"no preemption by a later deadline": {
 			edf.How{},
 			state(0, []int32{100}, job(50, 0), job(0, none)),
 			[]int32{0},
 		},
-		// Jobs 0 and 1 have the three copies. Job 2 needs two: job 0 goes, which is not
-		// enough, then job 1, which is; then job 0 need not have gone.
-		"who need not have gone stays": {
+		// Jobs 0 and 1 have the three copies. Job 2 needs two: preempting job 0 is not enough,
+		// preempting job 1, too, is; then job 0 can stay.
+		"unneeded preemption undone": {
 			edf.How{},
 			state(3, []int32{100, 200, 300}, job(0, 0, 1), job(100, 1, 2), job(10, none, 2)),
 			[]int32{0, free, 2},
 		},
-		"nobody makes place in vain": {edf.How{}, down, []int32{free, 1}},
-		"bound licenses are not shared": {
+		"no futile preemption": {edf.How{}, down, []int32{free, 1}},
+		"bound licenses per machine": {
 			edf.How{},
 			state(0, []int32{100, 200}, job(0, none, 0, 1), job(10, none, 0, 1)),
 			[]int32{0, 1},
 		},
-		"who is held takes its machine, though another is free, to which the other moves": {
+		"held job displaces another to a free machine": {
 			edf.How{},
 			state(0, []int32{100, 200}, job(0, 0), pinned),
 			[]int32{1, 0},
 		},
-		"who runs goes on where it is":       {edf.How{}, state(0, []int32{100, 200}, job(10, 0)), []int32{0, free}},
-		"anew it moves to a better machine":  {edf.How{Anew: true}, state(0, []int32{100, 200}, job(10, 0)), []int32{free, 0}},
-		"but not to one that is as good":     {edf.How{Anew: true}, state(0, []int32{100, 100}, job(10, 1)), []int32{free, 0}},
-		"to the letter the latest are first": {edf.How{Order: edf.Latest}, state(0, []int32{100}, job(10, 0), job(20, none)), []int32{1}},
-		"and those without one before all":   {edf.How{Order: edf.Latest}, state(0, []int32{100}, job(20, 0), job(0, none)), []int32{1}},
+		"running job stays":                     {edf.How{}, state(0, []int32{100, 200}, job(10, 0)), []int32{0, free}},
+		"move to a better machine with anew":    {edf.How{Anew: true}, state(0, []int32{100, 200}, job(10, 0)), []int32{free, 0}},
+		"no move to an equal machine with anew": {edf.How{Anew: true}, state(0, []int32{100, 100}, job(10, 1)), []int32{free, 0}},
+		"latest deadline first":                 {edf.How{Order: edf.Latest}, state(0, []int32{100}, job(10, 0), job(20, none)), []int32{1}},
+		"latest, without a deadline before all": {edf.How{Order: edf.Latest}, state(0, []int32{100}, job(20, 0), job(0, none)), []int32{1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := edf.New(tc.how)
@@ -120,16 +120,16 @@ func TestWhoIsWhere(t *testing.T) {
 	}
 }
 
-// Jobs 1 and 2 wait, by 10 and by 20, and job 0 by 30 runs. Who has just come takes its
-// machine; who has waited does not.
-func TestOnlyWhoHasJustComeTakesFromOthers(t *testing.T) {
+// Jobs 1 and 2 wait, by 10 and by 20, and job 0 by 30 runs. A job that has just come preempts
+// job 0; a job that has waited does not.
+func TestQueuedOrderPreemptsOnlyForNewJobs(t *testing.T) {
 	for name, tc := range map[string]struct {
 		came []batch.Time
 		want int32
 	}{
-		"both have waited": {[]batch.Time{0, 0}, 0},
-		"the later comes":  {[]batch.Time{0, 5}, 2},
-		"both come":        {[]batch.Time{5, 5}, 1},
+		"two waiting jobs":                {[]batch.Time{0, 0}, 0},
+		"new job with the later deadline": {[]batch.Time{0, 5}, 2},
+		"two new jobs":                    {[]batch.Time{5, 5}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := state(0, []int32{100}, job(30, 0), job(10, none), job(20, none))

@@ -26,7 +26,7 @@ func small() *State {
 	}
 }
 
-func TestBadStatesAreRefusedFieldByField(t *testing.T) {
+func TestInvalidStatesNameTheField(t *testing.T) {
 	if err := small().Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -64,24 +64,24 @@ func TestBadStatesAreRefusedFieldByField(t *testing.T) {
 	}
 }
 
-func TestNeedsThatNobodyServesAreTold(t *testing.T) {
+func TestCheckNamesTheNeedThatNoMachineServes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		job  Job
 		need string // "" if it can run
 	}{
-		"a plain job":                     {Job{CPUs: 4}, ""},
-		"too many CPUs":                   {Job{CPUs: 5}, "cpus"},
-		"a license that nobody owns":      {Job{Licenses: []Need{{2, 1}}}, "license none"},
-		"more copies than there are":      {Job{Licenses: []Need{{0, 3}}}, "license cad"},
-		"as many as there are":            {Job{Licenses: []Need{{0, 2}}}, ""},
-		"copies of a bound one":           {Job{Licenses: []Need{{1, 3}}}, ""},
-		"an unknown license":              {Job{Licenses: []Need{{7, 1}}}, "a license of the farm"},
-		"CPUs here and the license there": {Job{CPUs: 3, Licenses: []Need{{0, 1}}}, "a machine with all of its CPUs, memory and licenses"},
-		"both on one":                     {Job{CPUs: 3, Licenses: []Need{{1, 1}}}, ""},
+		"CPUs available":                         {Job{CPUs: 4}, ""},
+		"too many CPUs":                          {Job{CPUs: 5}, "cpus"},
+		"license without copies":                 {Job{Licenses: []Need{{2, 1}}}, "license none"},
+		"too many copies":                        {Job{Licenses: []Need{{0, 3}}}, "license cad"},
+		"all copies":                             {Job{Licenses: []Need{{0, 2}}}, ""},
+		"copies of a bound license":              {Job{Licenses: []Need{{1, 3}}}, ""},
+		"unknown license":                        {Job{Licenses: []Need{{7, 1}}}, "a license of the farm"},
+		"CPUs and license on different machines": {Job{CPUs: 3, Licenses: []Need{{0, 1}}}, "a machine with all of its CPUs, memory and licenses"},
+		"CPUs and license on one machine":        {Job{CPUs: 3, Licenses: []Need{{1, 1}}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := small()
-			s.Machines[1].Down = true // it may come back
+			s.Machines[1].Down = true // it can come back
 			err := s.Check(&tc.job)
 			var need *NeedError
 			switch {
@@ -94,7 +94,7 @@ func TestNeedsThatNobodyServesAreTold(t *testing.T) {
 	}
 }
 
-func TestBoundLicensesAreOfferedByMachinesThatAreUp(t *testing.T) {
+func TestOfferCountsBoundLicensesOfMachinesThatAreUp(t *testing.T) {
 	s := small()
 	if a, b := s.Offer(0), s.Offer(1); a != 2 || b != 6 {
 		t.Errorf("offers %d and %d, want 2 and 2 times 3", a, b)
@@ -105,7 +105,7 @@ func TestBoundLicensesAreOfferedByMachinesThatAreUp(t *testing.T) {
 	}
 }
 
-func TestTimeOnAMachineIsTheWorkByItsPowerRoundedUp(t *testing.T) {
+func TestRuntimeIsWorkDividedByScoreRoundedUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shift := rapid.IntRange(0, 62)
 		j := Job{
@@ -126,7 +126,7 @@ func TestTimeOnAMachineIsTheWorkByItsPowerRoundedUp(t *testing.T) {
 	})
 }
 
-func TestSetsHoldWhatWasPutIn(t *testing.T) {
+func TestSetContainsItsMembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := map[int32]bool{}
 		var s Set

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestCopiesThatAreFloatingAreTakenAndGivenBack(t *testing.T) {
+func TestLeftCountsFloatingCopies(t *testing.T) {
 	s := small() // two copies of cad, and solver, which is bound
 	left := Left{9}.All(s)
 	one := &Job{Licenses: []Need{{0, 1}, {1, 3}}}
@@ -17,7 +17,7 @@ func TestCopiesThatAreFloatingAreTakenAndGivenBack(t *testing.T) {
 		t.Errorf("left are %v, want %v", left, want)
 	}
 	left.Take(s, one)
-	left.Take(s, one) // those who run have theirs, even if there are no such copies
+	left.Take(s, one) // running jobs hold theirs, even if there are not enough copies
 	if left.Enough(s, one) || left[0] != -1 {
 		t.Errorf("left are %v", left)
 	}

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// begin starts a pass, in which everybody is eligible for all machines.
+// begin starts a pass in which all jobs are eligible for all machines.
 func begin(m *Matrix, s *State) {
 	m.Begin(s)
 	for i := range s.Jobs {
@@ -21,7 +21,7 @@ func begin(m *Matrix, s *State) {
 	}
 }
 
-func TestARowStaysWithItsJob(t *testing.T) {
+func TestRowsFollowTheirJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := small()
 		s.Jobs = nil
@@ -57,24 +57,24 @@ func TestARowStaysWithItsJob(t *testing.T) {
 	})
 }
 
-func TestRowsAreStaleWhenTheirJobOrTheFarmIsAnother(t *testing.T) {
+func TestRowsAreStaleAfterAChangeOfTheJobOrTheFarm(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*State)
 		want   []bool
 	}{
-		"nothing":             {func(*State) {}, []bool{false, false}},
-		"the clock, progress": {func(s *State) { s.Now++; s.Jobs[0].Done++; s.Jobs[0].Last = 0 }, []bool{false, false}},
-		"CPUs of a job":       {func(s *State) { s.Jobs[0].CPUs++ }, []bool{true, false}},
-		"its reference":       {func(s *State) { s.Jobs[0].Reference++ }, []bool{true, false}},
-		"it is held":          {func(s *State) { s.Jobs[0].Held = true }, []bool{true, false}},
-		"its licenses":        {func(s *State) { s.Jobs[1].Licenses[0].Copies++ }, []bool{false, true}},
-		"its input":           {func(s *State) { s.Jobs[1].Input = []Input{{1, 1}} }, []bool{false, true}},
-		"a score":             {func(s *State) { s.Machines[1].Score++ }, []bool{true, true}},
-		"a machine goes down": {func(s *State) { s.Machines[1].Down = true }, []bool{true, true}},
-		"a machine's license": {func(s *State) { s.Machines[1].Licenses.With(0) }, []bool{true, true}},
-		"one machine less":    {func(s *State) { s.Machines = s.Machines[:1] }, []bool{true, true}},
-		"copies":              {func(s *State) { s.Licenses[0].Copies++ }, []bool{true, true}},
-		"links":               {func(s *State) { s.Links = &Links{Rate: 1} }, []bool{true, true}},
+		"nothing":                 {func(*State) {}, []bool{false, false}},
+		"clock and progress":      {func(s *State) { s.Now++; s.Jobs[0].Done++; s.Jobs[0].Last = 0 }, []bool{false, false}},
+		"CPUs":                    {func(s *State) { s.Jobs[0].CPUs++ }, []bool{true, false}},
+		"reference":               {func(s *State) { s.Jobs[0].Reference++ }, []bool{true, false}},
+		"hold":                    {func(s *State) { s.Jobs[0].Held = true }, []bool{true, false}},
+		"licenses of the job":     {func(s *State) { s.Jobs[1].Licenses[0].Copies++ }, []bool{false, true}},
+		"input":                   {func(s *State) { s.Jobs[1].Input = []Input{{1, 1}} }, []bool{false, true}},
+		"score":                   {func(s *State) { s.Machines[1].Score++ }, []bool{true, true}},
+		"machine down":            {func(s *State) { s.Machines[1].Down = true }, []bool{true, true}},
+		"licenses of the machine": {func(s *State) { s.Machines[1].Licenses.With(0) }, []bool{true, true}},
+		"fewer machines":          {func(s *State) { s.Machines = s.Machines[:1] }, []bool{true, true}},
+		"copies":                  {func(s *State) { s.Licenses[0].Copies++ }, []bool{true, true}},
+		"links":                   {func(s *State) { s.Links = &Links{Rate: 1} }, []bool{true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := small()
@@ -94,7 +94,7 @@ func TestRowsAreStaleWhenTheirJobOrTheFarmIsAnother(t *testing.T) {
 	}
 }
 
-func TestEntriesAreBaseAndCell(t *testing.T) {
+func TestEntriesAreTheSumOfBaseAndCell(t *testing.T) {
 	s := small()
 	s.Machines = append(s.Machines, Machine{Score: 300, CPUs: 1})
 	var m Matrix
@@ -126,7 +126,7 @@ func TestEntriesAreBaseAndCell(t *testing.T) {
 	r.Choose(s, nil)
 	check([]Points{0, 0, 0})
 	if r.Mean() != 0 || r.Slowest != 0 {
-		t.Errorf("mean %d and score %d of a job that is eligible for nothing", r.Mean(), r.Slowest)
+		t.Errorf("mean %d and score %d of a job without eligible machines", r.Mean(), r.Slowest)
 	}
 }
 

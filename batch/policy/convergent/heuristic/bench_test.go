@@ -8,8 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// crowded returns a farm on which so many jobs have been submitted over the last hours
-// and as many run as fit.
+// crowded returns a farm with jobs submitted over the last hours, of which as many run as fit.
 func crowded(jobs, machines int) *world {
 	w := newWorld(1, machines, 20)
 	for range jobs {
@@ -20,10 +19,10 @@ func crowded(jobs, machines int) *world {
 	return w
 }
 
-// BenchmarkFill times one pass: first, of an empty matrix; event, after a job has ended and
-// another one has come; longest, the same when the remaining time of the longest job,
-// which all waiting is measured by, has changed; urgent, when all jobs besides are in the
-// last phase before their deadlines.
+// BenchmarkFill measures one pass. first: of an empty matrix. event: after one end and one
+// submission. longest: the same, after a change of the longest remaining time, against which
+// all waiting is measured. urgent: the same, with all other jobs in the last phase before their
+// deadlines.
 func BenchmarkFill(b *testing.B) {
 	for _, size := range []struct{ jobs, machines int }{{1500, 150}, {10000, 1000}} {
 		name := fmt.Sprintf("%dx%d", size.jobs, size.machines)
@@ -49,7 +48,7 @@ func BenchmarkFill(b *testing.B) {
 func benchmarkEvents(b *testing.B, w *world, longest bool) {
 	var m farm.Matrix
 	c := Collect(Paper().Heuristics()...)
-	// The longest job does not run, so that the measure of waiting stays, unless asked.
+	// The longest job does not run, so that SupRemaining stays unless the case changes it.
 	top := &w.s.Jobs[len(w.s.Jobs)-1]
 	top.Estimate, top.CPUs, top.Licenses, top.Machine = 9*batch.Hour, 1, nil, farm.NoMachine
 	c.Fill(&w.s, &m)

@@ -68,7 +68,7 @@ func TestEveryConstantIsASetting(t *testing.T) {
 	}
 }
 
-func TestConstantsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidConstantsAreRefused(t *testing.T) {
 	c := Paper()
 	for _, bad := range [][2]string{{"deadlineK", "0"}, {"deadlineK", "1001"}, {"aging", "much"}, {"Aging", "1"}} {
 		if c.Set(bad[0], bad[1]) == "" {

@@ -7,18 +7,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/heuristic"
 )
 
-// spare leaves machines with many CPUs to the jobs that need them. This is all that a
-// new heuristic is: a file, and a line in Constants.Heuristics.
+// spare leaves machines with many CPUs to the jobs that need them. A new heuristic needs only a
+// file like this one and a line in Constants.Heuristics.
 type spare struct{ s *farm.State }
 
 func (h *spare) Name() string                        { return "spare" }
 func (h *spare) Begin(s *farm.State, _ *farm.Matrix) { h.s = s }
 
-// Look has nothing for all machines alike. Its cells follow from nothing but what a row
-// is computed anew for anyway, so the key is always the same.
+// Look returns no common points. The cells depend only on inputs that recompute a row anyway,
+// so the key is constant.
 func (h *spare) Look(*farm.Job, *farm.Row) (farm.Points, farm.Key) { return 0, farm.Key{1} }
 
-// Write gives a point for each CPU that is used, as a part of those there are.
+// Write adds the fraction of the machine's CPUs that the job uses.
 func (h *spare) Write(j *farm.Job, r *farm.Row) {
 	for _, c := range r.Columns {
 		r.Cells[c] += farm.Point * farm.Points(j.CPUs) / farm.Points(h.s.Machines[c].CPUs)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// any64 draws numbers of all sizes.
+// any64 draws numbers of all magnitudes.
 func any64(most int64) *rapid.Generator[int64] {
 	return rapid.Custom(func(t *rapid.T) int64 {
 		n := rapid.Int64Range(1, most).Draw(t, "number") >> rapid.IntRange(0, 62).Draw(t, "shift")
@@ -19,7 +19,7 @@ func any64(most int64) *rapid.Generator[int64] {
 	})
 }
 
-func TestWhateverAStateHoldsEntriesStayInTheirRange(t *testing.T) {
+func TestEntriesStayInRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := draw(t)
 		s.Now = batch.Time(any64(math.MaxInt64).Draw(t, "now"))
@@ -62,7 +62,7 @@ func TestWhateverAStateHoldsEntriesStayInTheirRange(t *testing.T) {
 	})
 }
 
-func TestTheRiseIsTheSameForNumbersOfAllSizes(t *testing.T) {
+func TestTheRiseIsIndependentOfMagnitude(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := draw(t)
 		for i := range s.Machines {
@@ -72,7 +72,7 @@ func TestTheRiseIsTheSameForNumbersOfAllSizes(t *testing.T) {
 			j := &s.Jobs[i]
 			j.Estimate, j.Done = batch.Duration(any64(int64(farm.Longest)).Draw(t, "estimate")), 0
 			j.Reference = int32(any64(math.MaxInt32).Draw(t, "reference"))
-			aim := s.Machines[i%len(s.Machines)].Score // by which the deadline is in sight
+			aim := s.Machines[i%len(s.Machines)].Score // a machine that can just meet the deadline
 			if rest := j.On(aim); rest < batch.Duration(math.MaxInt64/8) {
 				j.Deadline = max(s.Now, j.Submit).Add(rest/1000*batch.Duration(rapid.Int64Range(800, 3000).Draw(t, "part")) + 1)
 			}
@@ -85,7 +85,7 @@ func TestTheRiseIsTheSameForNumbersOfAllSizes(t *testing.T) {
 		for i := range s.Jobs {
 			for machine, exact := range o.deadline(i) {
 				got := m.At(i, int(machine)) - 1
-				if off(got, exact, 64) { // of 2^20 in a point
+				if off(got, exact, 64) { // of 2^20 per point
 					f, _ := exact.Float64()
 					t.Fatalf("job %d, machine %d: %v points, want %v", i, machine, float64(got)/float64(farm.Point), f)
 				}
@@ -94,7 +94,7 @@ func TestTheRiseIsTheSameForNumbersOfAllSizes(t *testing.T) {
 	})
 }
 
-func TestAHeuristicAddsNoMoreThanTheCeiling(t *testing.T) {
+func TestAHeuristicAddsAtMostTheCeiling(t *testing.T) {
 	s := three(farm.Job{Deadline: 1401 * seconds, Last: farm.NoMachine})
 	for range 9 {
 		s.Machines = append(s.Machines, s.Machines[0])
@@ -114,7 +114,7 @@ func TestAHeuristicAddsNoMoreThanTheCeiling(t *testing.T) {
 	}
 }
 
-func TestFarmsOfThePaperGiveWhatItWrites(t *testing.T) {
+func TestPaperFarmsMatchTheFormulas(t *testing.T) {
 	rising := 0
 	for seed := range uint64(5) {
 		w := newWorld(seed, 12, 5)
@@ -153,7 +153,7 @@ func TestFarmsOfThePaperGiveWhatItWrites(t *testing.T) {
 	}
 }
 
-func TestAMachineThatLeavesTakesItsColumnAlong(t *testing.T) {
+func TestARemovedMachineRemovesItsColumn(t *testing.T) {
 	s := three(farm.Job{Last: 2}, farm.Job{Last: farm.NoMachine})
 	s.Jobs[0].Machine = 2
 	c := Collect(Paper().Heuristics()...)
@@ -175,7 +175,7 @@ func TestAMachineThatLeavesTakesItsColumnAlong(t *testing.T) {
 	}
 }
 
-func TestAJobThatIsHeldIsEligibleWhereItRunsAlone(t *testing.T) {
+func TestAHeldJobIsEligibleOnItsMachineOnly(t *testing.T) {
 	s := three(farm.Job{Last: 1}, farm.Job{Last: farm.NoMachine})
 	s.Jobs[0].Machine, s.Jobs[0].Held = 1, true
 	c := Collect(Paper().Heuristics()...)
@@ -191,7 +191,7 @@ func TestAJobThatIsHeldIsEligibleWhereItRunsAlone(t *testing.T) {
 	}
 }
 
-func TestOnlyRowsThatChangedAreComputedAgain(t *testing.T) {
+func TestOnlyChangedRowsAreRecomputed(t *testing.T) {
 	var jobs []farm.Job
 	for range 20 {
 		jobs = append(jobs, farm.Job{Last: farm.NoMachine, Deadline: 9000 * seconds})
@@ -205,18 +205,18 @@ func TestOnlyRowsThatChangedAreComputedAgain(t *testing.T) {
 		change func()
 		want   int
 	}{
-		{"all are new", func() {}, 21},
+		{"first pass", func() {}, 21},
 		{"nothing", func() {}, 0},
 		{"time", func() { s.Now += seconds }, 0},
-		{"one moves", func() { s.Jobs[3].Last = 1 }, 1},
-		{"one makes progress", func() { s.Jobs[3].Done++ }, 1},
-		{"one ends", func() { s.Jobs = s.Jobs[1:] }, 0},
-		{"the longest makes progress: its own part stays 0", func() { s.Jobs[19].Done = batch.Second }, 19},
-		{"a deadline comes closer", func() { s.Jobs[5].Deadline = s.Now + 300*seconds }, 1},
-		{"and closer", func() { s.Now += seconds }, 1},
-		{"and nearer by progress", func() { s.Jobs[5].Done++ }, 1},
-		{"and is missed", func() { s.Now += 300 * seconds }, 1},
-		{"and stays so", func() { s.Now += 300 * seconds }, 0},
+		{"move", func() { s.Jobs[3].Last = 1 }, 1},
+		{"progress", func() { s.Jobs[3].Done++ }, 1},
+		{"end", func() { s.Jobs = s.Jobs[1:] }, 0},
+		{"progress of the longest job", func() { s.Jobs[19].Done = batch.Second }, 19},
+		{"closer deadline", func() { s.Jobs[5].Deadline = s.Now + 300*seconds }, 1},
+		{"time passes before the deadline", func() { s.Now += seconds }, 1},
+		{"progress before the deadline", func() { s.Jobs[5].Done++ }, 1},
+		{"missed deadline", func() { s.Now += 300 * seconds }, 1},
+		{"time passes after the deadline", func() { s.Now += 300 * seconds }, 0},
 	} {
 		step.change()
 		c.Fill(s, &m)
@@ -226,7 +226,7 @@ func TestOnlyRowsThatChangedAreComputedAgain(t *testing.T) {
 	}
 }
 
-func TestProgressBeforeADeadlineIsSeenByTheDeadlineAlone(t *testing.T) {
+func TestProgressNearADeadlineRecomputesTheRow(t *testing.T) {
 	s := three(farm.Job{Last: farm.NoMachine, Deadline: 1300 * seconds})
 	c := Collect(deadline())
 	var kept, fresh farm.Matrix
@@ -235,11 +235,11 @@ func TestProgressBeforeADeadlineIsSeenByTheDeadlineAlone(t *testing.T) {
 	c.Fill(s, &kept)
 	Collect(deadline()).Fill(s, &fresh)
 	if kept.At(0, 1) != fresh.At(0, 1) {
-		t.Errorf("%d, from nothing %d", kept.At(0, 1), fresh.At(0, 1))
+		t.Errorf("%d, from scratch %d", kept.At(0, 1), fresh.At(0, 1))
 	}
 }
 
-func TestAPassAllocatesNothing(t *testing.T) {
+func TestAPassDoesNotAllocate(t *testing.T) {
 	w := newWorld(3, 30, 8)
 	for range 100 {
 		w.submit()

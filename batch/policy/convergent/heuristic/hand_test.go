@@ -24,7 +24,7 @@ func three(jobs ...farm.Job) *farm.State {
 	return s
 }
 
-// The values are worked out by hand from the paper's formulas, with its constants.
+// The expected values are computed by hand from the paper's formulas and constants.
 func TestExamplesByHand(t *testing.T) {
 	none := farm.NoMachine
 	licensed := func(s *farm.State) *farm.State {
@@ -39,58 +39,58 @@ func TestExamplesByHand(t *testing.T) {
 		state     *farm.State
 		want      [][3]float64 // points of each job; -1: not eligible
 	}{
-		"CPUs decide who is eligible": {
+		"eligibility by CPUs": {
 			&Overhead{Weight: 8 * One},
 			three(farm.Job{CPUs: 1, Last: 2}, farm.Job{CPUs: 2, Last: 0}, farm.Job{CPUs: 4, Last: 2}, farm.Job{CPUs: 5, Last: none}),
 			[][3]float64{{0, 0, 8}, {-1, 0, 0}, {-1, -1, 8}, {-1, -1, -1}},
 		},
-		"no deadline, a far one, a missed one: all the same": {
+		"no deadline, distant deadline, missed deadline": {
 			deadline(),
 			three(farm.Job{}, farm.Job{Deadline: 9000 * seconds}, farm.Job{Deadline: 900 * seconds}, farm.Job{Deadline: 1050 * seconds}),
 			[][3]float64{{0.1, 0.1, 0.1}, {0.1, 0.1, 0.1}, {0.1, 0.1, 0.1}, {0.1, 0.1, 0.1}},
 		},
 		// 400 s left. k·Nxtime is 520, 260, 130 s, so t is 880, 1140, 1270 and Extime 1400,
-		// 1200, 1100. On machine 0 it ends at the deadline: f1 = Max = 10, f̄1 = 0. On
-		// machine 1 (1200-1140)/260 of the rise: f1 = 0.1 + 9.9·60/260 = 2.384615,
-		// f̄1 = 7.615385. On machine 2 it is early: 0.1 and 9.9. Sum 12.484615, d 17.515385.
-		"on one machine at the deadline, on another in the rise": {
+		// 1200, 1100. Machine 0 ends the job at the deadline: f1 = Max = 10, f̄1 = 0. Machine 1
+		// is at (1200-1140)/260 of the rise: f1 = 0.1 + 9.9·60/260 = 2.384615, f̄1 = 7.615385.
+		// Machine 2 is early: 0.1 and 9.9. Sum 12.484615, d 17.515385.
+		"one machine at the deadline, one in the rise": {
 			deadline(),
 			three(farm.Job{Deadline: 1400 * seconds}),
 			[][3]float64{{0, 5.428093, 7.056521}},
 		},
-		// 300 s left: machine 0 misses it: f1 = 0.1, f̄1 = 9.9, as on machine 2, where
-		// 1100 <= 1300-130. Machine 1: t 1040, (1200-1040)/260: f1 = 6.192308, f̄1 =
+		// 300 s left. Machine 0 misses the deadline: f1 = 0.1, f̄1 = 9.9, as on machine 2,
+		// where 1100 <= 1300-130. Machine 1: t 1040, (1200-1040)/260: f1 = 6.192308, f̄1 =
 		// 3.807692. Sum 6.392308, d 23.607692.
-		"a machine that misses it attracts like an early one": {
+		"late machine attracts like an early one": {
 			deadline(),
 			three(farm.Job{Deadline: 1300 * seconds}),
 			[][3]float64{{2.680645, 1.031016, 2.680645}},
 		},
-		// The same with f1 = 10 on machine 0: sum 16.292308, d 13.707692.
-		"unless that is to be avoided": {
+		// As above, but with f1 = 10 on machine 0: sum 16.292308, d 13.707692.
+		"late machine with avoid": {
 			&Deadline{Max: 10 * One, Min: One / 10, K: 13 * One / 10, Avoid: true},
 			three(farm.Job{Deadline: 1300 * seconds}),
 			[][3]float64{{0, 4.525641, 11.766667}},
 		},
-		"which does not matter if all miss it": {
+		"all machines late with avoid": {
 			&Deadline{Max: 10 * One, Min: One / 10, K: 13 * One / 10, Avoid: true},
 			three(farm.Job{Deadline: 1050 * seconds}),
 			[][3]float64{{0.1, 0.1, 0.1}},
 		},
-		// All f1 are 10, all f̄1 0.
-		"nor if the only one that makes it just makes it": {
+		// All f1 are 10, all f̄1 are 0.
+		"only machine in time exactly at the deadline with avoid": {
 			&Deadline{Max: 10 * One, Min: One / 10, K: 13 * One / 10, Avoid: true},
 			three(farm.Job{Deadline: 1100 * seconds}),
 			[][3]float64{{10, 10, 10}},
 		},
-		// 100 s left, and as long on all machines: just made.
-		"an estimate without a reference": {
+		// 100 s left on every machine: the job ends exactly at the deadline.
+		"estimate without a reference": {
 			deadline(),
 			three(farm.Job{Estimate: 100 * batch.Second, Deadline: 1100 * seconds}, farm.Job{Estimate: 100 * batch.Second, Deadline: 1165 * seconds}),
 			[][3]float64{{10, 10, 10}, {5.05, 5.05, 5.05}},
 		},
-		// A microsecond is left, of 2 to the deadline: 0.5, 0.25 and 2 times as much.
-		"an estimate that has been overrun": {
+		// A microsecond is left, with 2 to the deadline: 0.5, 0.25 and 2 times as much.
+		"overrun estimate": {
 			deadline(),
 			three(
 				farm.Job{Estimate: 100, Reference: 200, Done: 300, Deadline: 1000*seconds + 2},
@@ -98,13 +98,13 @@ func TestExamplesByHand(t *testing.T) {
 			),
 			[][3]float64{{0, 5.428093, 7.056521}, {0.1, 0.1, 0.1}},
 		},
-		"half done, half the time": {
+		"half of the work done": {
 			deadline(),
 			three(farm.Job{Estimate: 400 * batch.Second, Reference: 200, Done: 200 * batch.Second, Deadline: 1400 * seconds}),
 			[][3]float64{{0, 5.428093, 7.056521}},
 		},
-		// Jobs ask for 3 copies of license 0 (rho 3, critical), 2 of license 1 (0.5), and 2
-		// of license 2 (1, not critical). w: 3·3 + 0.5 = 9.5, 3·3 = 9, 9 + 1, 0.5 + 1, 0.
+		// Jobs request 3 copies of license 0 (rho 3, critical), 2 of license 1 (0.5), and 2 of
+		// license 2 (1, not critical). w: 3·3 + 0.5 = 9.5, 3·3 = 9, 9 + 1, 0.5 + 1, 0.
 		"licenses by scarcity": {
 			&Licenses{Weight: 25 * One / 10},
 			licensed(three(
@@ -116,7 +116,7 @@ func TestExamplesByHand(t *testing.T) {
 			)),
 			[][3]float64{{2.375, 2.375, 2.375}, {2.25, 2.25, 2.25}, {2.5, 2.5, 2.5}, {0.375, 0.375, 0.375}, {0, 0, 0}},
 		},
-		"more copies than there are: eligible nowhere, and no demand": {
+		"too many copies: not eligible, no demand": {
 			&Licenses{Weight: 25 * One / 10},
 			licensed(three(
 				farm.Job{Licenses: []farm.Need{{License: 0, Copies: 2}, {License: 2, Copies: 1}}},
@@ -125,19 +125,19 @@ func TestExamplesByHand(t *testing.T) {
 			)),
 			[][3]float64{{-1, -1, -1}, {2.5, 2.5, 2.5}, {1.25, 1.25, 1.25}},
 		},
-		// 300 bytes on machine 1, 100 elsewhere: to move 400, 100, 400, of 900.
-		"input where it lies": {
+		// 300 bytes on machine 1, 100 elsewhere: 400, 100, 400 of 900 bytes must move.
+		"input on a machine": {
 			&Input{Weight: 3 * One},
 			three(farm.Job{Input: []farm.Input{{Place: 1, Bytes: 300}, {Place: 7, Bytes: 100}}}, farm.Job{}),
 			[][3]float64{{5. / 3, 8. / 3, 5. / 3}, {3, 3, 3}},
 		},
-		// Data of machine 0 go to machine 1 at 1 byte/s, to machine 2 at 3: 0, 300, 100 s.
+		// Data moves from machine 0 to machine 1 at 1 byte/s, to machine 2 at 3: 0, 300, 100 s.
 		"input over unequal links": {
 			&Input{Weight: 3 * One},
 			linked(three(farm.Job{Input: []farm.Input{{Place: 0, Bytes: 300}}})),
 			[][3]float64{{3, 0.75, 2.25}},
 		},
-		"only one machine, and all has to be moved there": {
+		"single machine without the input": {
 			&Input{Weight: 3 * One},
 			three(farm.Job{CPUs: 3, Input: []farm.Input{{Place: 0, Bytes: 300}}}),
 			[][3]float64{{-1, -1, 0}},
@@ -148,7 +148,7 @@ func TestExamplesByHand(t *testing.T) {
 			three(farm.Job{}, farm.Job{Estimate: 50 * batch.Second, Reference: 200}, farm.Job{Estimate: 100 * batch.Second}),
 			[][3]float64{{0, 2, 3}, {3, 3.5, 3.75}, {3, 3, 3}},
 		},
-		"by machines only": {
+		"waitPerJob": {
 			&Wait{Weight: 4 * One, PerJob: true},
 			three(farm.Job{}, farm.Job{Estimate: 50 * batch.Second, Reference: 200}),
 			[][3]float64{{0, 2, 3}, {0, 2, 3}},

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// draw makes up a small farm with everything that is rare: equal scores, machines that
-// are down, licenses nobody has, bound ones, jobs at their very deadline.
+// draw draws a small farm with many rare cases: equal scores, machines that are down, licenses
+// without copies, bound licenses, jobs exactly at their deadline.
 func draw(t *rapid.T) *farm.State {
 	s := &farm.State{Now: batch.Time(rapid.Int64Range(0, 40).Draw(t, "now"))}
 	number := func(lo, hi int, what string) int32 { return int32(rapid.IntRange(lo, hi).Draw(t, what)) }
@@ -81,13 +81,13 @@ func drawConstants(t *rapid.T) Constants {
 	return c
 }
 
-// off returns whether an entry is further than so many units from its exact value.
+// off reports whether an entry differs from its exact value by more than the given units.
 func off(got farm.Points, want *big.Rat, units int64) bool {
 	d := sub(rat(got), mul(want, rat(farm.Point)))
 	return d.Abs(d).Cmp(rat(units)) > 0
 }
 
-func TestEachHeuristicGivesWhatThePaperWrites(t *testing.T) {
+func TestEachHeuristicMatchesThePaper(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, c := draw(t), drawConstants(t)
 		if err := s.Validate(); err != nil {
@@ -121,7 +121,7 @@ func TestEachHeuristicGivesWhatThePaperWrites(t *testing.T) {
 	})
 }
 
-func TestHeuristicsAddUp(t *testing.T) {
+func TestTheEntryIsTheSumOfTheHeuristics(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, c := draw(t), drawConstants(t)
 		var all farm.Matrix
@@ -145,11 +145,11 @@ func TestHeuristicsAddUp(t *testing.T) {
 	})
 }
 
-func TestAPassIsThatOfAnEmptyMatrix(t *testing.T) {
+func TestAnIncrementalPassEqualsAPassFromScratch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, c := draw(t), drawConstants(t)
 		which := func() []Heuristic { return c.Heuristics() }
-		if k := rapid.IntRange(-6, 5).Draw(t, "alone"); k >= 0 { // nobody else has its row computed again
+		if k := rapid.IntRange(-6, 5).Draw(t, "alone"); k >= 0 { // no other heuristic recomputes rows
 			which = func() []Heuristic { return c.Heuristics()[k : k+1] }
 		}
 		var kept farm.Matrix
@@ -166,7 +166,7 @@ func TestAPassIsThatOfAnEmptyMatrix(t *testing.T) {
 			for i := range s.Jobs {
 				for machine := range s.Machines {
 					if kept.At(i, machine) != fresh.At(i, machine) {
-						t.Fatalf("job %d, machine %d: %d, from nothing %d", i, machine, kept.At(i, machine), fresh.At(i, machine))
+						t.Fatalf("job %d, machine %d: %d, from scratch %d", i, machine, kept.At(i, machine), fresh.At(i, machine))
 					}
 				}
 			}
@@ -177,7 +177,7 @@ func TestAPassIsThatOfAnEmptyMatrix(t *testing.T) {
 	})
 }
 
-// happen changes a state in one way.
+// happen applies one random change to a state.
 func happen(t *rapid.T, s *farm.State, order *int64) {
 	s.Now += batch.Time(rapid.Int64Range(0, 4).Draw(t, "later"))
 	which := rapid.IntRange(0, 1000).Draw(t, "which")

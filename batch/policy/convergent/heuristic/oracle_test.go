@@ -6,8 +6,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// oracle computes the updates of section 4.1 as the paper writes them, in exact
-// fractions, job by job and machine by machine.
+// oracle computes the updates of section 4.1 by the paper's formulas, in exact fractions, for
+// one job and machine at a time.
 type oracle struct {
 	s *farm.State
 	c Constants
@@ -52,7 +52,7 @@ func (o oracle) f1(i int, m int32) *big.Rat {
 	if ex.Cmp(t) <= 0 || ex.Cmp(deadline) > 0 {
 		return low
 	}
-	slope := quo(sub(high, low), sub(deadline, t)) // through (t, Min) and (Deadline, Max)
+	slope := quo(sub(high, low), sub(deadline, t)) // the line through (t, Min) and (Deadline, Max)
 	return add(mul(slope, sub(ex, t)), low)
 }
 

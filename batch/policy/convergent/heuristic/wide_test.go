@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestWideNumbersAreThoseOfBig(t *testing.T) {
+func TestWideMatchesBigInt(t *testing.T) {
 	number := func(w wide) *big.Int {
 		n := new(big.Int).Lsh(new(big.Int).SetUint64(w.hi), 64)
 		return n.Add(n, new(big.Int).SetUint64(w.lo))

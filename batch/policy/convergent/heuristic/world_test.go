@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// world makes up farms by the ranges of the paper's section 6.
+// world draws farms within the ranges of the paper's section 6.
 type world struct {
 	r     *rand.Rand
 	s     farm.State
@@ -55,7 +55,7 @@ func (w *world) submit() {
 	w.s.Jobs = append(w.s.Jobs, j)
 }
 
-// advance lets time pass: who runs makes progress.
+// advance advances time; running jobs make progress.
 func (w *world) advance(d batch.Duration) {
 	w.s.Now = w.s.Now.Add(d)
 	for i := range w.s.Jobs {
@@ -65,7 +65,7 @@ func (w *world) advance(d batch.Duration) {
 	}
 }
 
-// run puts waiting jobs on free machines, in order.
+// run starts waiting jobs on free machines, in order.
 func (w *world) run() {
 	taken := make([]bool, len(w.s.Machines))
 	for i := range w.s.Jobs {
@@ -84,5 +84,5 @@ func (w *world) run() {
 	}
 }
 
-// end takes a job out.
+// end removes a job.
 func (w *world) end(job int) { w.s.Jobs = slices.Delete(w.s.Jobs, job, job+1) }

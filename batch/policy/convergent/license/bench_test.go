@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// paperlike makes a problem of the set-up of the paper's Table 1: 40 licenses on 100
-// machines, each with copies for a ratio of them, and jobs that ask for a license with a
-// chance of 20%. What a job is worth is what the heuristics give it: its age, up to 4
-// points for being short, up to 2.5 for its licenses, and up to 10 if it may be late.
+// paperlike draws a problem with the set-up of the paper's Table 1: 40 licenses on 100
+// machines, each with copies for a ratio of them, and jobs that request each license with a
+// probability of 20%. A job's value is that of the heuristics: its age, up to 4 points for
+// being short, up to 2.5 for its licenses, and up to 10 near its deadline.
 func paperlike(r *rand.Rand, jobs, low int) ([]Item, []int64) {
 	const point = 1 << 20
 	copies := make([]int64, 40)
@@ -79,7 +79,7 @@ func BenchmarkGreedy(b *testing.B) {
 	}
 }
 
-func BenchmarkOneJobComesAndGoes(b *testing.B) {
+func BenchmarkAddAndRemoveOneJob(b *testing.B) {
 	for _, jobs := range []int{300, 1500, 10000} {
 		b.Run(fmt.Sprint(jobs), func(b *testing.B) {
 			items, copies := paperlike(rand.New(rand.NewPCG(1, 1)), jobs, 50)

@@ -19,7 +19,7 @@ func needsOf(r *rand.Rand, licenses, percent, most int) []Need {
 	return needs
 }
 
-func TestClustersAreThoseFoundFromNothing(t *testing.T) {
+func TestClustersEqualThoseBuiltFromScratch(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		copies := make([]int64, 1+r.IntN(12))
@@ -52,7 +52,7 @@ func TestClustersAreThoseFoundFromNothing(t *testing.T) {
 				order += 1 + r.Int64N(3)
 				o := order
 				if r.IntN(10) == 0 {
-					o = -order // one that was submitted before all others
+					o = -order // submitted before all others
 				}
 				jobs[o] = needsOf(r, len(copies), percent, most)
 				c.Add(o, jobs[o])
@@ -67,7 +67,7 @@ func TestClustersAreThoseFoundFromNothing(t *testing.T) {
 	}
 }
 
-func TestAClusterMergesAndFallsApart(t *testing.T) {
+func TestClustersMergeAndSplit(t *testing.T) {
 	c := New([]int64{1, 1, 1})
 	one := func(ls ...int32) []Need {
 		var needs []Need
@@ -103,7 +103,7 @@ func TestAClusterMergesAndFallsApart(t *testing.T) {
 	}
 }
 
-// problem makes items that ask for a few of some licenses.
+// problem draws items with a few needs each.
 func problem(r *rand.Rand, most int) ([]Item, []int64) {
 	items, copies := make([]Item, r.IntN(most)), make([]int64, 1+r.IntN(6))
 	for l := range copies {
@@ -116,7 +116,7 @@ func problem(r *rand.Rand, most int) ([]Item, []int64) {
 	return items, copies
 }
 
-func TestGreedyDiscardsTheLowestUnitCostAnewEachTime(t *testing.T) {
+func TestGreedyDiscardsTheLowestCurrentUnitCost(t *testing.T) {
 	var k Knapsack
 	for seed := range uint64(4000) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -132,12 +132,12 @@ func TestGreedyDiscardsTheLowestUnitCostAnewEachTime(t *testing.T) {
 	}
 }
 
-func TestGreedyComputesWeightsAnewWhenALicenseIsNoLongerCritical(t *testing.T) {
-	// Of two critical licenses, 0 is settled by the first discard. Who asked for it and
-	// for 1 then weighs less than before, and stays before one who asks for 1 alone.
+func TestGreedyRecomputesWeightsWhenALicenseIsNoLongerCritical(t *testing.T) {
+	// The first discard settles license 0 of two critical ones. An item that requests both then
+	// weighs less, and is kept rather than one that requests only license 1.
 	items := []Item{
 		{Value: 30, Needs: []Need{{0, 1}, {1, 1}}}, // 30/2, then 30/1
-		{Value: 10, Needs: []Need{{0, 1}}},         // 10/1: goes first
+		{Value: 10, Needs: []Need{{0, 1}}},         // 10/1: discarded first
 		{Value: 20, Needs: []Need{{1, 1}}},         // 20/1
 	}
 	keep := make([]bool, 3)
@@ -148,12 +148,12 @@ func TestGreedyComputesWeightsAnewWhenALicenseIsNoLongerCritical(t *testing.T) {
 	}
 }
 
-func TestNobodyIsKeptOutByOneWhoCanNeverRun(t *testing.T) {
+func TestJobsThatCanNeverRunDisplaceNoOthers(t *testing.T) {
 	items := []Item{
-		{Value: 1000, Needs: []Need{{0, 3}}}, // of 2
+		{Value: 1000, Needs: []Need{{0, 3}}}, // of 2 copies
 		{Value: 1, Needs: []Need{{0, 1}}},
 		{Value: 1, Needs: []Need{{0, 1}}},
-		{Value: 5, Needs: []Need{{1, 1}}}, // of none
+		{Value: 5, Needs: []Need{{1, 1}}}, // of 0 copies
 	}
 	keep := make([]bool, 4)
 	var k Knapsack
@@ -163,7 +163,7 @@ func TestNobodyIsKeptOutByOneWhoCanNeverRun(t *testing.T) {
 	}
 }
 
-func TestWhoIsKeptStaysWhateverThereIs(t *testing.T) {
+func TestKeptItemsStayWithoutEnoughCopies(t *testing.T) {
 	items := []Item{
 		{Value: 1, Needs: []Need{{0, 2}}, Kept: true},
 		{Value: 99, Needs: []Need{{0, 1}}},
@@ -172,13 +172,13 @@ func TestWhoIsKeptStaysWhateverThereIs(t *testing.T) {
 	}
 	keep := make([]bool, 4)
 	var k Knapsack
-	k.Greedy(items, []int64{3, 1}, keep) // one copy less than those who are kept hold
+	k.Greedy(items, []int64{3, 1}, keep) // one copy less than the kept items hold
 	if diff := cmp.Diff([]bool{true, false, true, true}, keep); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestBranchAndBoundIsAsGoodAsAllChoices(t *testing.T) {
+func TestBranchAndBoundMatchesExhaustiveSearch(t *testing.T) {
 	var k Knapsack
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -195,7 +195,7 @@ func TestBranchAndBoundIsAsGoodAsAllChoices(t *testing.T) {
 	}
 }
 
-func TestBranchAndBoundSaysWhenNodesRanOut(t *testing.T) {
+func TestBranchAndBoundReportsTheNodeLimit(t *testing.T) {
 	var k Knapsack
 	stopped := 0
 	for seed := range uint64(300) {

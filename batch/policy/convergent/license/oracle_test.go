@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// naiveClusters joins licenses and jobs anew from nothing.
+// naiveClusters builds clusters from scratch.
 func naiveClusters(copies []int64, jobs map[int64][]Need) []Cluster {
 	demand := make([]int64, len(copies))
 	for _, needs := range jobs {
@@ -62,8 +62,7 @@ func naiveClusters(copies []int64, jobs map[int64][]Need) []Cluster {
 	return list
 }
 
-// feasible says whether those who are not held by being kept find room, and who is kept
-// has stayed.
+// feasible reports whether all kept items stay and the others fit into the remaining copies.
 func feasible(items []Item, copies []int64, keep []bool) bool {
 	room := slices.Clone(copies)
 	for i := range items {
@@ -113,8 +112,7 @@ func tryAll(items []Item, copies []int64) int64 {
 	return best
 }
 
-// plainGreedy computes all unit costs anew, with fractions, before it discards
-// the least.
+// plainGreedy recomputes all unit costs in fractions before each discard.
 func plainGreedy(items []Item, copies []int64) []bool {
 	room := slices.Clone(copies)
 	keep := slices.Repeat([]bool{true}, len(items))
@@ -150,7 +148,7 @@ func plainGreedy(items []Item, copies []int64) []bool {
 			weight := new(big.Rat)
 			for _, n := range it.Needs {
 				if demand[n.License] > room[n.License] {
-					part := big.NewInt(int64(n.Copies) << 32) // parts are rounded to this
+					part := big.NewInt(int64(n.Copies) << 32) // fractions are rounded to this unit
 					part.Div(part, big.NewInt(room[n.License]))
 					weight.Add(weight, new(big.Rat).SetInt(part))
 				}

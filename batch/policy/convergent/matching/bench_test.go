@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// paperlike makes rows as the paper's heuristics fill them: what a job has for its age
-// and licenses is in the base; how long it still takes on each machine, whether it would
-// be late there, and where its input lies is in the cells.
+// paperlike draws rows like those of the paper's heuristics: the base holds points for age and
+// licenses; the cells depend on remaining time, deadline and input location.
 func paperlike(r *rand.Rand, jobs, machines int) []Row {
 	const point = 1 << 20
 	scores, cpus := make([]float64, machines), make([]int, machines)
@@ -18,7 +17,7 @@ func paperlike(r *rand.Rand, jobs, machines int) []Row {
 	}
 	rows := make([]Row, jobs)
 	for i := range rows {
-		age := float64(10 * (jobs - i)) // they came every 10 units
+		age := float64(10 * (jobs - i)) // one job every 10 units
 		rows[i].Base = int64((0.02*age + 2.5*r.Float64()) * point)
 		rows[i].Cells = make([]int64, machines)
 		need, work := 1+r.IntN(8), float64(500+r.IntN(2500))*float64(200+r.IntN(401))
@@ -38,8 +37,8 @@ func paperlike(r *rand.Rand, jobs, machines int) []Row {
 	return rows
 }
 
-// event is one end and one submission, 10 units later: a job leaves its machine, all
-// age, and those that run have got further and are held by 8 points.
+// event is one end and one submission, 10 units later: a job leaves its machine, all age, and
+// running jobs make progress and have 8 points on their machines.
 func event(r *rand.Rand, rows []Row, plan []int32) {
 	const point = 1 << 20
 	m := r.IntN(len(plan))
@@ -59,7 +58,7 @@ func event(r *rand.Rand, rows []Row, plan []int32) {
 	}
 }
 
-// held gives a plan's associations the 8 points of overhead minimization, or takes them.
+// held adds by to the entries of a plan's associations, for overhead minimization.
 func held(rows []Row, plan []int32, by int64) {
 	for m, row := range plan {
 		if row != Free {
@@ -72,7 +71,7 @@ var sizes = []struct{ jobs, machines int }{
 	{150, 150}, {1500, 150}, {6000, 150}, {1500, 300}, {1500, 600}, {2500, 250}, {5000, 500}, {10000, 1000}, {1000, 1000},
 }
 
-func BenchmarkFromNothing(b *testing.B) {
+func BenchmarkFromScratch(b *testing.B) {
 	for _, size := range sizes {
 		rows := paperlike(rand.New(rand.NewPCG(1, 1)), size.jobs, size.machines)
 		for _, a := range []struct {
@@ -113,7 +112,7 @@ func BenchmarkAfterOneEvent(b *testing.B) {
 					event(r, rows, plan)
 					for m := range old {
 						if plan[m] == Free {
-							old[m] = Free // whoever is there is another job
+							old[m] = Free // another job is there
 						}
 					}
 					b.StartTimer()
@@ -128,7 +127,7 @@ func BenchmarkAfterOneEvent(b *testing.B) {
 	}
 }
 
-// Where the job with the longest rest ends, the points for waiting of all others change.
+// When the job with the longest remaining time ends, the wait points of all others change.
 func BenchmarkAfterAllCellsChanged(b *testing.B) {
 	const hold = 8 << 20
 	for _, size := range sizes {
@@ -160,7 +159,7 @@ func BenchmarkAfterAllCellsChanged(b *testing.B) {
 	}
 }
 
-// Run with -v: how far IMFS stays behind, over events.
+// Run with -v to see the distance of IMFS from MFS over events.
 func TestIMFSStaysCloseToMFS(t *testing.T) {
 	const hold = 8 << 20
 	for _, size := range []struct{ jobs, machines int }{{100, 150}, {150, 150}, {300, 150}, {1500, 150}} {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// farm makes entries at random: of few values or of many, with more or fewer that are
-// not eligible, and by jobs, by machines or by neither.
+// farm draws entries: with few or many values, with more or fewer cells that are not eligible,
+// and dependent on jobs, on machines or on neither.
 func farm(r *rand.Rand, jobs, machines int) [][]int64 {
 	p := make([][]int64, jobs)
 	most := []int64{1, 3, 100, 1 << 20, 1 << 40}[r.IntN(5)]
@@ -37,7 +37,7 @@ func farm(r *rand.Rand, jobs, machines int) [][]int64 {
 	return p
 }
 
-// rowsOf splits entries into bases and cells, at random if r is given.
+// rowsOf splits entries into bases and cells, at random if r is not nil.
 func rowsOf(r *rand.Rand, p [][]int64) []Row {
 	rows := make([]Row, len(p))
 	for i := range p {
@@ -64,7 +64,7 @@ func rowsOf(r *rand.Rand, p [][]int64) []Row {
 	return rows
 }
 
-// sound fails if a plan has a job twice or where it is not eligible.
+// sound fails if a plan has a job twice or on a machine for which it is not eligible.
 func sound(t *testing.T, rows []Row, plan []int32) {
 	t.Helper()
 	seen := map[int32]bool{}
@@ -88,7 +88,7 @@ func wantBest(t *testing.T, p [][]int64, rows []Row, plan []int32) {
 	}
 }
 
-func TestTheOracleFindsWhatTryingEverythingFinds(t *testing.T) {
+func TestTheOracleMatchesExhaustiveSearch(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p := farm(r, r.IntN(6), 1+r.IntN(5))
@@ -115,7 +115,7 @@ func TestMFSIsAnOptimalAssignment(t *testing.T) {
 	}
 }
 
-func TestMISTakesTheLargestEntryThatIsLeft(t *testing.T) {
+func TestMISTakesTheLargestRemainingEntry(t *testing.T) {
 	var s Solver
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -129,8 +129,8 @@ func TestMISTakesTheLargestEntryThatIsLeft(t *testing.T) {
 	}
 }
 
-// pass changes a farm a little or a lot, as what happens between two passes does, and
-// numbers what is left of the plan anew.
+// pass applies a small or large change to a farm, as between two passes, and renumbers the rest
+// of the plan.
 func pass(r *rand.Rand, p [][]int64, plan []int32) [][]int64 {
 	machines := len(plan)
 	var left [][]int64
@@ -170,7 +170,7 @@ func pass(r *rand.Rand, p [][]int64, plan []int32) [][]int64 {
 	return append(left, farm(r, r.IntN(4), machines)...)
 }
 
-func TestRenewKeepsPlansOptimalWhateverChanges(t *testing.T) {
+func TestRenewKeepsPlansOptimalAfterAnyChange(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		machines := 1 + r.IntN(14)
@@ -182,7 +182,7 @@ func TestRenewKeepsPlansOptimalWhateverChanges(t *testing.T) {
 			switch r.IntN(10) {
 			case 0:
 				s = s.Fork()
-			case 1: // its prices are those of something else
+			case 1: // its prices are from another problem
 				s.MFS(rowsOf(nil, farm(r, 9, machines)), make([]int32, machines))
 			case 2:
 				s = &Solver{}
@@ -194,7 +194,7 @@ func TestRenewKeepsPlansOptimalWhateverChanges(t *testing.T) {
 	}
 }
 
-func TestRenewChangesNothingWhereNothingIsBetter(t *testing.T) {
+func TestRenewKeepsAnOptimalPlan(t *testing.T) {
 	var s Solver
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -210,7 +210,7 @@ func TestRenewChangesNothingWhereNothingIsBetter(t *testing.T) {
 	}
 }
 
-func TestIMFSLeavesNoMachineThatAPathReaches(t *testing.T) {
+func TestIMFSFindsTheMostAssociations(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		machines := 1 + r.IntN(14)
@@ -231,8 +231,8 @@ func TestIMFSLeavesNoMachineThatAPathReaches(t *testing.T) {
 	}
 }
 
-func TestIMFSTakesNobodyOffForNothing(t *testing.T) {
-	// Two jobs would gain by changing places, but no path from outside passes there.
+func TestIMFSKeepsAssociationsWithoutAPathFromOutside(t *testing.T) {
+	// Two jobs would gain by swapping machines, but no path from an unmatched job passes there.
 	rows := rowsOf(nil, [][]int64{{1, 9}, {9, 1}})
 	plan := []int32{0, 1}
 	var s Solver
@@ -255,7 +255,7 @@ func TestIMFSNeverLowersTheSumOfAFullPlan(t *testing.T) {
 		var s Solver
 		plan := make([]int32, machines)
 		s.MFS(rowsOf(r, farm(r, jobs, machines)), plan)
-		rows := rowsOf(r, farm(r, jobs, machines)) // its prices say nothing about these
+		rows := rowsOf(r, farm(r, jobs, machines)) // its prices are unrelated to these rows
 		kept := slices.Clone(plan)
 		for m, row := range kept {
 			if row != Free && rows[row].At(int32(m)) == 0 {
@@ -277,8 +277,8 @@ func TestIMFSNeverLowersTheSumOfAFullPlan(t *testing.T) {
 	}
 }
 
-func TestAJobWithAGreatBonusStaysWhereItIs(t *testing.T) {
-	// Non-preemptable jobs are held by 800 points on their machines.
+func TestAJobWithALargeEntryKeepsItsMachine(t *testing.T) {
+	// Without preemption running jobs have 800 points on their machines.
 	const point = 1 << 20
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -308,8 +308,8 @@ func TestAJobWithAGreatBonusStaysWhereItIs(t *testing.T) {
 	}
 }
 
-func TestAJobThatMayNotMoveIsLeftOutWithItsMachine(t *testing.T) {
-	// Job 0 is on machine 1: its row has no cells, and nobody else may go there.
+func TestAFixedJobIsLeftOutWithItsMachine(t *testing.T) {
+	// Job 0 is on machine 1: its row has no cells, and no other job can go there.
 	rows := []Row{{}, {Cells: []int64{3, 0, 9}}, {Cells: []int64{4, 0, 8}}}
 	for name, solve := range map[string]func(*Solver, []Row, []int32){
 		"MFS": (*Solver).MFS, "IMFS": (*Solver).IMFS, "Renew": (*Solver).Renew, "MIS": (*Solver).MIS,
@@ -322,7 +322,7 @@ func TestAJobThatMayNotMoveIsLeftOutWithItsMachine(t *testing.T) {
 	}
 }
 
-func TestEntriesBeyondTheLimitCountAsTheLimit(t *testing.T) {
+func TestEntriesAboveTheLimitCountAsTheLimit(t *testing.T) {
 	rows := rowsOf(nil, [][]int64{{1 << 61, 5}, {1 << 60, 7}, {1 << 61, 6}})
 	for name, solve := range map[string]func(*Solver, []Row, []int32){
 		"MFS": (*Solver).MFS, "IMFS": (*Solver).IMFS, "Renew": (*Solver).Renew,
@@ -335,11 +335,11 @@ func TestEntriesBeyondTheLimitCountAsTheLimit(t *testing.T) {
 	}
 }
 
-func TestOldPlansMayHoldAnything(t *testing.T) {
+func TestInvalidOldPlansAreAccepted(t *testing.T) {
 	rows := rowsOf(nil, [][]int64{{5, 0, 3}, {4, 0, 0}})
 	for name, plan := range map[string][]int32{
-		"a job twice":        {0, Free, 0},
-		"where it cannot be": {Free, 0, 1},
+		"job twice":          {0, Free, 0},
+		"ineligible machine": {Free, 0, 1},
 	} {
 		var s Solver
 		s.Renew(rows, plan)

@@ -2,8 +2,8 @@ package matching
 
 import "slices"
 
-// best finds the matching with the most associations and the largest sum by successive
-// longest paths over plain numbers: no prices, no bonus, Bellman and Ford's rounds.
+// best finds the matching with the most associations and the largest sum by successive longest
+// paths over plain numbers: no prices, no bonus, Bellman-Ford.
 func best(p [][]int64, machines int) (associations int, sum int64) {
 	on := slices.Repeat([]int32{Free}, machines)
 	at := slices.Repeat([]int32{Free}, len(p))
@@ -50,7 +50,7 @@ func best(p [][]int64, machines int) (associations int, sum int64) {
 	}
 }
 
-// try tries everything.
+// try tries all matchings.
 func try(p [][]int64, used []bool) (associations int, sum int64) {
 	if len(p) == 0 {
 		return 0, 0
@@ -70,7 +70,7 @@ func try(p [][]int64, used []bool) (associations int, sum int64) {
 	return associations, sum
 }
 
-// naiveMIS takes the largest entry of all, again and again.
+// naiveMIS takes the largest remaining entry, again and again.
 func naiveMIS(p [][]int64, machines int) []int32 {
 	plan := slices.Repeat([]int32{Free}, machines)
 	used := make([]bool, len(p))

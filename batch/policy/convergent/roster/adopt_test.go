@@ -7,9 +7,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// A job that was stopped when its driver ended runs again beside the one for which it was:
-// one of them has to leave, the machine is the other's alone, and whoever left goes on after.
-func TestOfSeveralOnOneMachineOneStays(t *testing.T) {
+// A job that was paused when its driver ended runs again beside the job that preempted it. One
+// of them must leave, the other keeps the machine, and the one that left continues later.
+func TestOneOfSeveralAdoptedJobsKeepsTheMachine(t *testing.T) {
 	for name, urgent := range map[string]batch.Handle{"the first": 1, "the second": 2} {
 		t.Run(name, func(t *testing.T) {
 			r := crowd(t, batch.Platform{Nodes: []batch.Node{{Processors: 1}}, Licenses: []batch.LicensePool{{Name: "cad", Copies: 1}}}, nil)
@@ -39,7 +39,7 @@ func TestOfSeveralOnOneMachineOneStays(t *testing.T) {
 			r.Apply(0, &batch.Event{Kind: batch.Stopped, Job: other, Checkpoint: true})
 			decides("")
 			r.Apply(0, &batch.Event{Kind: batch.Submit, Job: 3, Spec: &jobs[2]})
-			decides("") // the machine is taken, whoever was there first
+			decides("") // the machine is taken, whichever job was first
 			r.Apply(0, &batch.Event{Kind: batch.Finish, Job: urgent})
 			decides(fmt.Sprintf("resume %d ", other))
 		})

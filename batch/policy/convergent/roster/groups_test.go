@@ -8,9 +8,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Two tasks of 3 bytes and one of 4 are 10 bytes: too many for the first machine. All of
-// them are on the second, group by group.
-func TestGroupsOfTasksAreOnOneMachine(t *testing.T) {
+// Two tasks of 3 bytes and one of 4 need 10 bytes: too many for the first machine. All tasks
+// run on the second, group by group.
+func TestAllTaskGroupsRunOnOneMachine(t *testing.T) {
 	p := batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 9}, {Processors: 4, Memory: 10}}}
 	r := crowd(t, p, nil)
 	job := batch.Job{Handle: 1, Shape: batch.Shape{Width: 3, Walltime: batch.Minute}, Groups: []batch.TaskGroup{{Tasks: 2, Memory: 3}, {Tasks: 1, Memory: 4}}}

@@ -10,23 +10,22 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-// A farm of two machines, the first twice as fast, and one copy of cad. Job 1 would take
-// 100 s on the slow one, has the copy and is on the fast one, which leaves at 10: then 20
-// of its 100 s are done. Job 2, of 10 s, waits for the copy. What comes next is the
-// driver's word, at 15.
-func TestAMachineLeavesWhileItRunsAJob(t *testing.T) {
+// A farm of two machines, the first twice as fast, and one copy of cad. Job 1 takes 100 s on
+// the slow machine, holds the copy and runs on the fast one, which leaves at 10 with 20 of the
+// 100 s done. Job 2, of 10 s, waits for the copy. At 15 the driver reports the outcome.
+func TestAMachineLeavesWithARunningJob(t *testing.T) {
 	second := batch.Time(batch.Second)
 	for name, tc := range map[string]struct {
 		word batch.Event
 		want string
-		ends batch.Time // of job 1, as it is planned then; Never if it does not run
+		ends batch.Time // planned end of job 1; Never if it does not run
 	}{
-		"nothing more":      {batch.Event{Kind: batch.NodeDown, Node: 0}, "", 50 * second},
-		"it has ended":      {batch.Event{Kind: batch.Finish, Job: 1}, "start #2 m1", batch.Never},
-		"its state is safe": {batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true}, "resume #1 m1", 95 * second},
-		"its state is lost": {batch.Event{Kind: batch.Stopped, Job: 1}, "start #1 m1", 115 * second},
-		"it never began":    {batch.Event{Kind: batch.StartFailed, Job: 1}, "start #1 m1", 115 * second},
-		"the machine is back, and it has been there": {batch.Event{Kind: batch.NodeUp, Node: 0}, "", 50 * second},
+		"no report":                 {batch.Event{Kind: batch.NodeDown, Node: 0}, "", 50 * second},
+		"finish":                    {batch.Event{Kind: batch.Finish, Job: 1}, "start #2 m1", batch.Never},
+		"stop with a checkpoint":    {batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true}, "resume #1 m1", 95 * second},
+		"stop without a checkpoint": {batch.Event{Kind: batch.Stopped, Job: 1}, "start #1 m1", 115 * second},
+		"failed start":              {batch.Event{Kind: batch.StartFailed, Job: 1}, "start #1 m1", 115 * second},
+		"return of the machine":     {batch.Event{Kind: batch.NodeUp, Node: 0}, "", 50 * second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := batch.Platform{
@@ -61,7 +60,7 @@ func TestAMachineLeavesWhileItRunsAJob(t *testing.T) {
 			}
 			decides(0, "start #1 m0")
 			r.Apply(10*second, &batch.Event{Kind: batch.NodeDown, Node: 0})
-			decides(10*second, "") // job 1 still has the copy
+			decides(10*second, "") // job 1 still holds the copy
 			r.Apply(15*second, &tc.word)
 			decides(15*second, tc.want)
 			if tc.want == "resume #1 m1" {

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-// One machine: job 1 runs until 100, job 2 of 50 s waits. A job by 40 would be first under
-// EDF. Under EASY it would be the last, whatever its deadline is.
-func TestAnOutlookIsInTheOrderOfThePlanner(t *testing.T) {
+// One machine: job 1 runs until 100, job 2 of 50 s waits. A job with a deadline of 40 would be
+// first under EDF, and last under EASY.
+func TestAnOutlookFollowsThePlannersOrder(t *testing.T) {
 	second := batch.Time(batch.Second)
 	for name, tc := range map[string]struct {
 		planner roster.Planner

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-// crowd is a roster of machines of these scores with one pass behind it.
+// crowd returns a roster after one pass over machines and jobs.
 func crowd(t testing.TB, p batch.Platform, jobs []batch.Job) *roster.Roster {
 	r, err := roster.New(p, edf.New(edf.How{}))
 	if err != nil {
@@ -30,8 +30,8 @@ func crowd(t testing.TB, p batch.Platform, jobs []batch.Job) *roster.Roster {
 
 func cad(copies int32) []batch.License { return []batch.License{{Name: "cad", Copies: copies}} }
 
-// By hand: job 1 runs on the fast machine until 50, job 2 on the slow one until 30; job 3
-// has a deadline and would take the fast one from job 1, which could end at 60 then.
+// Job 1 runs on the fast machine until 50, job 2 on the slow one until 30; job 3 has a deadline
+// and would preempt job 1, which could then end at 60.
 func TestAnOutlookByHand(t *testing.T) {
 	p := batch.Platform{
 		Nodes:    []batch.Node{{Name: "a", Processors: 2, Score: 200}, {Name: "b", Processors: 1, Score: 100}},
@@ -73,9 +73,8 @@ func TestAnOutlookByHand(t *testing.T) {
 	}
 }
 
-// Of machines that are alike, and jobs that keep their order, an outlook is what running
-// the policy forward says.
-func TestAnOutlookIsExactWhereNobodyMakesPlace(t *testing.T) {
+// With equal machines and a fixed order of jobs, an outlook equals a forward run of the policy.
+func TestAnOutlookIsExactWithoutPreemption(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := batch.Processors(int32(rapid.IntRange(1, 4).Draw(t, "machines")))
 		jobs := make([]batch.Job, rapid.IntRange(0, 12).Draw(t, "jobs"))
@@ -98,14 +97,14 @@ func TestAnOutlookIsExactWhereNobodyMakesPlace(t *testing.T) {
 			new(forecast.Forecaster).Estimate(0, r, asks, want)
 			r.Look(0, asks, got)
 			if want[0].Starts[0] != batch.Never && want[0].Starts[0] != got[0].Starts[0] {
-				t.Errorf("who waits: %+v, want %+v", got, want)
+				t.Errorf("waiting job: %+v, want %+v", got, want)
 			}
 		}
 	})
 }
 
-// A thousand machines and ten thousand jobs, which took minutes to run forward.
-func TestAnEstimateOfALongQueueIsQuick(t *testing.T) {
+// A thousand machines and ten thousand jobs: a forward run took minutes.
+func TestEstimatesOfALongQueueAreFast(t *testing.T) {
 	jobs := make([]batch.Job, 10_000)
 	for i := range jobs {
 		jobs[i].Shape = batch.Shape{Width: 1, Walltime: batch.Hour}

@@ -40,7 +40,7 @@ type Pool struct {
 	rise    rising
 }
 
-// node is one node as this package sees it.
+// node is the state of one node.
 type node struct {
 	on    []tenant
 	load  int64 // sum of tasks × need
