@@ -20,7 +20,7 @@ const savesYAML = `
 services:
   inline:
     - name: saves
-      doc: Makes place once there is a file.
+      doc: Makes a checkpoint once there is a file.
       args: [{name: gate, type: string}]
       command: [sh, -c, 'echo "run $DROVER_RESTART for $DROVER_WALLTIME"; echo . >> "$DROVER_CHECKPOINT/starts"; [ "$DROVER_RESTART" = 0 ] || exit 0; until [ -e "$0" ]; do sleep 0.02; done; exit 85', "{gate}"]
       checkpoint: {signal: USR1}
@@ -92,13 +92,13 @@ func TestOutcomeOfAnUnwatchedAttempt(t *testing.T) {
 		can    bool
 		want   batch.End
 	}{
-		"made place":                       {site.Running, exited(85), true, batch.EndStopped},
-		"cannot make place":                {site.Running, exited(85), false, batch.EndFailed},
-		"made place and was cancelled":     {site.Cancelling, exited(85), true, batch.EndCancelled},
+		"checkpointed":                     {site.Running, exited(85), true, batch.EndStopped},
+		"exit code 85 without checkpoints": {site.Running, exited(85), false, batch.EndFailed},
+		"cancelled during its checkpoint":  {site.Cancelling, exited(85), true, batch.EndCancelled},
 		"finished":                         {site.Running, exited(0), true, batch.EndDone},
 		"failed":                           {site.Running, exited(3), true, batch.EndFailed},
 		"killed before its walltime":       {site.Running, attempt.Status{Condition: attempt.Signaled, Signal: syscall.SIGKILL, Started: began}, true, batch.EndFailed},
-		"nobody has seen how it made room": {site.Running, attempt.Status{Condition: attempt.Lost, Started: began}, true, batch.EndLost},
+		"lost during its checkpoint":       {site.Running, attempt.Status{Condition: attempt.Lost, Started: began}, true, batch.EndLost},
 	} {
 		j := &site.Job{State: c.state, Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}
 		got := outcome(j, &c.status, began.Add(time.Second), c.can)

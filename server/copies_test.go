@@ -231,14 +231,14 @@ func TestInvalidCopiesAreRefused(t *testing.T) {
 		code         connect.Code
 		reason, text string
 	}{
-		"sticky elsewhere": {sticky.GetId(), "", connect.CodeFailedPrecondition, "sticky-data", "site lyon"},
-		"no room":          {large.GetId(), "", connect.CodeResourceExhausted, "data-quota", "2097152 bytes"},
-		"removed":          {gone.GetId(), "", connect.CodeNotFound, "unknown-data", "removed at"},
-		"never there":      {newID(t), "lyon", connect.CodeNotFound, "unknown-data", "nobody has"},
-		"from me":          {newID(t), "paris", connect.CodeNotFound, "unknown-data", "nobody has"},
-		"from nowhere":     {newID(t), "oslo", connect.CodeNotFound, "unknown-site", "oslo"},
-		"from no name":     {newID(t), "../x", connect.CodeInvalidArgument, "bad-value", "from"},
-		"no handle":        {"x", "", connect.CodeInvalidArgument, "bad-value", "id"},
+		"sticky elsewhere":  {sticky.GetId(), "", connect.CodeFailedPrecondition, "sticky-data", "site lyon"},
+		"no room":           {large.GetId(), "", connect.CodeResourceExhausted, "data-quota", "2097152 bytes"},
+		"removed":           {gone.GetId(), "", connect.CodeNotFound, "unknown-data", "removed at"},
+		"unknown data":      {newID(t), "lyon", connect.CodeNotFound, "unknown-data", "nobody has"},
+		"from itself":       {newID(t), "paris", connect.CodeNotFound, "unknown-data", "nobody has"},
+		"from unknown site": {newID(t), "oslo", connect.CodeNotFound, "unknown-site", "oslo"},
+		"from invalid name": {newID(t), "../x", connect.CodeInvalidArgument, "bad-value", "from"},
+		"invalid handle":    {"x", "", connect.CodeInvalidArgument, "bad-value", "id"},
 	} {
 		_, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: tc.id, From: tc.from})
 		if code, d := detail(t, err); code != tc.code || d.GetReason() != tc.reason || !strings.Contains(d.GetMessage(), tc.text) {
@@ -260,14 +260,14 @@ func TestCopiesBeyondTheLimitWait(t *testing.T) {
 	for range mostCopies {
 		paris.copies.slots <- struct{}{}
 	}
-	told, ended := make(chan *droverv1.CopyDataResponse), make(chan error, len(ids))
+	progress, ended := make(chan *droverv1.CopyDataResponse), make(chan error, len(ids))
 	ctx := within(t)
 	for _, id := range ids {
 		go func() {
 			stream, err := paris.client.CopyData(ctx, &droverv1.CopyDataRequest{Id: id})
 			for first := true; err == nil && stream.Receive(); first = false {
 				if first {
-					told <- stream.Msg()
+					progress <- stream.Msg()
 				}
 			}
 			if err == nil {
@@ -278,7 +278,7 @@ func TestCopiesBeyondTheLimitWait(t *testing.T) {
 	}
 	for range ids {
 		select {
-		case m := <-told:
+		case m := <-progress:
 			if m.GetData() != nil || m.GetSizeBytes() != 0 {
 				t.Errorf("progress beyond waiting: %v", m)
 			}

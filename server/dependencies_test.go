@@ -73,10 +73,10 @@ func TestJobWithAFailedDependencyIsCancelledWithAReason(t *testing.T) {
 		reason string
 		code   connect.Code
 	}{
-		"it has failed":          {onDone(fails.GetId()), "dependency-failed", connect.CodeFailedPrecondition},
-		"nobody has it":          {onDone(newID(t)), "unknown-job", connect.CodeNotFound},
-		"it is no ID":            {onDone("last"), "bad-value", connect.CodeInvalidArgument},
-		"it has another meaning": {&droverv1.Dependency{JobId: clean.GetId(), Condition: 77}, "bad-value", connect.CodeInvalidArgument},
+		"failed job":        {onDone(fails.GetId()), "dependency-failed", connect.CodeFailedPrecondition},
+		"unknown job":       {onDone(newID(t)), "unknown-job", connect.CodeNotFound},
+		"invalid ID":        {onDone("last"), "bad-value", connect.CodeInvalidArgument},
+		"unknown condition": {&droverv1.Dependency{JobId: clean.GetId(), Condition: 77}, "bad-value", connect.CodeInvalidArgument},
 	} {
 		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{c.after}}})
 		code, d := detail(t, err)

@@ -33,7 +33,7 @@ func (ds *drafts) there(t *testing.T, round string, lease time.Duration) bool {
 	t.Helper()
 	d, err := ds.take(context.Background(), round)
 	if err != nil {
-		told(t, err, problem.UnknownRound)
+		checkRefused(t, err, problem.UnknownRound)
 		return false
 	}
 	ds.done(d, lease)
@@ -46,7 +46,8 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-func told(t *testing.T, err error, reason problem.Reason) {
+// checkRefused fails the test unless err is a refusal for this reason.
+func checkRefused(t *testing.T, err error, reason problem.Reason) {
 	t.Helper()
 	if p := problemOf(err); p == nil || p.Reason != reason {
 		t.Errorf("%v, want %s", err, reason)
@@ -116,7 +117,7 @@ func TestNumberOfDraftsIsLimited(t *testing.T) {
 		ds.open(t, "a", time.Minute)
 		ds.open(t, "b", time.Hour)
 		_, err := ds.begin("c")
-		told(t, err, problem.TooManyDrafts)
+		checkRefused(t, err, problem.TooManyDrafts)
 		ds.open(t, "b", time.Hour) // renews it, in the same slot
 		pass(time.Minute)
 		ds.open(t, "c", time.Hour)
@@ -128,10 +129,10 @@ func TestNumberOfDraftsIsLimited(t *testing.T) {
 		ds.open(t, "d", time.Hour)
 		none := newDrafts(0)
 		_, err = none.begin("a")
-		told(t, err, problem.NoDrafts)
+		checkRefused(t, err, problem.NoDrafts)
 		ds.close()
 		_, err = ds.begin("e")
-		told(t, err, problem.Stopping)
+		checkRefused(t, err, problem.Stopping)
 		if len(ds.all) != 0 {
 			t.Error("a finished draft still counts")
 		}
@@ -164,7 +165,7 @@ func TestRenewedDraftOutlivesTheOldOne(t *testing.T) {
 		}()
 		synctest.Wait()
 		ds.done(failed, 0)
-		told(t, <-waiter, problem.UnknownRound)
+		checkRefused(t, <-waiter, problem.UnknownRound)
 		if len(ds.all) != 0 {
 			t.Error("the failed draft left something behind")
 		}

@@ -34,14 +34,14 @@ services:
       walltime: {factor: 1}
       model: {fixed: {width: 1, time: 600s}}
     - name: quick
-      doc: The same in less time, if nobody is late; any licenses.
+      doc: The same with a shorter estimate; needs the licenses of the request.
       args: [{name: file, type: string}]
       command: [sh, -c, 'echo $$ > "$0.pid"; until [ -e "$0" ]; do sleep 0.02; done', "{file}"]
       score: 200
       walltime: {factor: 1}
       model: {fixed: {width: 1, time: 30s}}
     - name: saves
-      doc: Makes place at once when it is told.
+      doc: Makes a checkpoint at once at SIGUSR1.
       args: [{name: file, type: string}]
       command: [sh, -c, 'trap "exit 85" USR1; echo $$ > "$0.pid"; until [ -e "$0" ]; do sleep 0.02; done', "{file}"]
       checkpoint: {signal: USR1, grace: 10s}
@@ -164,7 +164,7 @@ func TestJobWithACloseDeadlineTakesALicense(t *testing.T) {
 			if j := urgent.end(t); !slices.Equal(j.GetNodes(), []string{"new"}) || j.GetEndedAt().AsTime().After(j.GetRequest().GetDeadline().AsTime()) {
 				t.Errorf("the urgent job ran on %v until %v", j.GetNodes(), j.GetEndedAt().AsTime())
 			}
-			eventually(t, "it goes on", func() bool { return !slow.stopped(t) })
+			eventually(t, "the job resumes", func() bool { return !slow.stopped(t) })
 			slow.end(t)
 			other.end(t)
 		})
@@ -258,7 +258,7 @@ func TestPreemptedFarmJobSurvivesAServerKill(t *testing.T) {
 	eventually(t, "it is stopped again", func() bool { return slow.stopped(t) && !urgent.stopped(t) })
 	urgent.tell(t)
 	p.until(urgent.id, done)
-	eventually(t, "it goes on", func() bool { return !slow.stopped(t) })
+	eventually(t, "the job resumes", func() bool { return !slow.stopped(t) })
 	slow.tell(t)
 	p.until(slow.id, done)
 }

@@ -80,7 +80,7 @@ const catalogueYAML = `
       env: {SERVER_TEST_MODE: copy}
       model: {fixed: {width: 1, time: 30s}}
     - name: print
-      doc: Prints its arguments and ends as it is told.
+      doc: Prints its arguments and exits with a code.
       args:
         - {name: text, type: string, default: hello}
         - {name: code, type: int, min: 0, max: 99, default: 0}
@@ -88,13 +88,13 @@ const catalogueYAML = `
       env: {SERVER_TEST_MODE: print}
       model: {fixed: {width: 1, time: 30s}}
     - name: block
-      doc: Waits for a signal, or for somebody to write to a pipe and close it.
+      doc: Waits for a signal, or until a writer closes the pipe.
       args: [{name: pipe, type: string, default: ""}]
       command: [drover, "{pipe}"]
       env: {SERVER_TEST_MODE: block}
       model: {table: {1: 100s, 2: 60s, 4: 40s}}
     - name: flaky
-      doc: Fails until a file has so many bytes, one more each time; writes its output only the first time.
+      doc: Adds a byte to a file and fails until the file has enough; writes its output only the first time.
       args:
         - {name: book, type: string}
         - {name: good, type: int}

@@ -26,7 +26,7 @@ services:
       restartable: true
       model: {fixed: {width: 1, time: 1000s}}
     - name: saves
-      doc: The same, and makes place at the gate.
+      doc: The same, and makes a checkpoint at the gate.
       args: *args2
       command: *command2
       checkpoint: {signal: USR1}

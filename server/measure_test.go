@@ -33,23 +33,23 @@ func TestSampleIsPerTaskAndShare(t *testing.T) {
 		worth cgroup.CPU
 		want  needs.Sample
 	}{
-		"the first":                    {gauged{members: []member{{tasks: 2}}, share: 7}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
-		"of two tasks":                 {gauged{members: []member{{tasks: 2, at: begin}}, share: 7}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8, Throttled: batch.Second}},
-		"of processors worth half one": {gauged{members: []member{{tasks: 2, at: begin}}, share: 7}, cgroup.Processor / 2, needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 4, Throttled: batch.Second}},
-		"never more than a processor":  {gauged{members: []member{{tasks: 1, at: begin}}, share: 7}, cgroup.Processor / 2, needs.Sample{Share: 7, Memory: 600, Span: 4 * batch.Second, CPU: batch.One, Throttled: batch.Second}},
-		"of a busy host": {
+		"first sample":                  {gauged{members: []member{{tasks: 2}}, share: 7}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
+		"two tasks":                     {gauged{members: []member{{tasks: 2, at: begin}}, share: 7}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8, Throttled: batch.Second}},
+		"processors of half the host's": {gauged{members: []member{{tasks: 2, at: begin}}, share: 7}, cgroup.Processor / 2, needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 4, Throttled: batch.Second}},
+		"at most one processor":         {gauged{members: []member{{tasks: 1, at: begin}}, share: 7}, cgroup.Processor / 2, needs.Sample{Share: 7, Memory: 600, Span: 4 * batch.Second, CPU: batch.One, Throttled: batch.Second}},
+		"busy host": {
 			gauged{members: []member{{tasks: 2, at: begin, last: usage{Use: cgroup.Use{Throttled: time.Second}}}}, share: 7},
 			cgroup.Processor,
 			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One / 2},
 		},
-		"whose busy thread has ended": {
+		"ended busy thread": {
 			gauged{members: []member{{tasks: 2, at: begin, last: usage{Use: cgroup.Use{Throttled: time.Second}, waited: time.Hour}}}, share: 7},
 			cgroup.Processor,
 			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8},
 		},
-		"with a limit":       {gauged{members: []member{{tasks: 2}}, share: 7, limit: 400}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300, Limit: 400}},
-		"of two shares":      {gauged{members: []member{{tasks: 2, at: begin}}, share: 7, mixed: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
-		"while it is paused": {gauged{members: []member{{tasks: 2, at: begin}}, share: 7, paused: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
+		"memory limit": {gauged{members: []member{{tasks: 2}}, share: 7, limit: 400}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300, Limit: 400}},
+		"two shares":   {gauged{members: []member{{tasks: 2, at: begin}}, share: 7, mixed: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
+		"paused":       {gauged{members: []member{{tasks: 2, at: begin}}, share: 7, paused: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
 	} {
 		got, news := c.it.take([]usage{{0, begin.Add(4 * time.Second), used, waited}}, c.worth)
 		if diff := cmp.Diff(c.want, got); diff != "" || !news {

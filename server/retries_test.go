@@ -19,11 +19,11 @@ func TestFailedJobIsRetriedAsOftenAsRequested(t *testing.T) {
 		want    droverv1.JobState
 		tries   uint32
 	}{
-		"it works at last":         {2, 5, nil, done, 3},
-		"its code is named":        {1, 1, []int32{1, 75}, done, 2},
-		"its code is not":          {1, 5, []int32{1, 74}, failed, 1},
-		"it fails too often":       {5, 2, nil, failed, 3},
-		"nobody has asked for any": {1, 0, nil, failed, 1},
+		"success at the third try": {2, 5, nil, done, 3},
+		"retryable exit code":      {1, 1, []int32{1, 75}, done, 2},
+		"other exit code":          {1, 5, []int32{1, 74}, failed, 1},
+		"too many failures":        {5, 2, nil, failed, 3},
+		"no retries requested":     {1, 0, nil, failed, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			book := filepath.Join(t.TempDir(), "book")
