@@ -68,7 +68,8 @@ func TestCancelDuringReserveAbortsTheMove(t *testing.T) {
 			}
 			<-cancelledThen
 			<-arrived
-			if j := g.source.until(id, cancelled); len(j.GetMoves()) != 1 || j.GetMoves()[0].GetState() != droverv1.MoveState_MOVE_STATE_ABORTED {
+			if j := g.source.until(id, cancelled); len(j.GetMoves()) != 1 ||
+				j.GetMoves()[0].GetState() != droverv1.MoveState_MOVE_STATE_ABORTED {
 				t.Errorf("moves: %v, want one aborted", j.GetMoves())
 			}
 			g.never(id)
@@ -176,7 +177,8 @@ func TestOperatorSettlesMovesOfALostSite(t *testing.T) {
 					t.Errorf("%v: %v", wrong, d)
 				}
 			}
-			res, err := at.client.SettleJob(within(t), &droverv1.SettleJobRequest{JobId: id, Epoch: 1, Settlement: c.settlement, Reason: "site lost in a fire"})
+			res, err := at.client.SettleJob(within(t), &droverv1.SettleJobRequest{JobId: id, Epoch: 1,
+				Settlement: c.settlement, Reason: "site lost in a fire"})
 			at.kill() // the answer is durable
 			at.run()
 			g.ground.open()
@@ -189,7 +191,8 @@ func TestOperatorSettlesMovesOfALostSite(t *testing.T) {
 					t.Fatal(err)
 				}
 				at.until(id, done)
-				if got, err := (&testSite{client: at.client, base: "http://" + at.address()}).download(within(t), id, "out", 0); err != nil || string(got) != string(payload) {
+				site := &testSite{client: at.client, base: "http://" + at.address()}
+				if got, err := site.download(within(t), id, "out", 0); err != nil || string(got) != string(payload) {
 					t.Errorf("output of %d bytes, %v", len(got), err)
 				}
 			}

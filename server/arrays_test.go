@@ -55,7 +55,8 @@ func (s *testSite) array(t testing.TB, data []byte, e droverv1.ElementType, dims
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{Content: f, Element: e, Dimensions: dims}}}
+	return &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{Content: f, Element: e,
+		Dimensions: dims}}}
 }
 
 const (
@@ -89,7 +90,8 @@ func TestJobReadsAndWritesArrays(t *testing.T) {
 	}
 	for _, o := range done.GetOutputs() {
 		w := want[o.GetArgument()]
-		if o.GetSizeBytes() != w.GetSizeBytes() || o.GetElement() != w.GetElement() || cmp.Diff(w.GetDimensions(), o.GetDimensions()) != "" || o.GetSha256() == "" {
+		if o.GetSizeBytes() != w.GetSizeBytes() || o.GetElement() != w.GetElement() ||
+			cmp.Diff(w.GetDimensions(), o.GetDimensions()) != "" || o.GetSha256() == "" {
 			t.Errorf("output %v, want %v", o, w)
 		}
 	}
@@ -112,7 +114,8 @@ func TestJobReadsAndWritesArrays(t *testing.T) {
 	if err != nil || !bytes.Equal(kept, []byte{1, 0, 0, 0, 2, 0, 0, 0}) {
 		t.Errorf("stored input: %v, %v", kept, err)
 	}
-	if got := done.GetRequest().GetArguments()["top"].GetArrayValue(); got.GetElement() != ofFloat64 || cmp.Diff([]int64{2, 3}, got.GetDimensions()) != "" || got.GetContent().GetSizeBytes() != 48 {
+	if got := done.GetRequest().GetArguments()["top"].GetArrayValue(); got.GetElement() != ofFloat64 ||
+		cmp.Diff([]int64{2, 3}, got.GetDimensions()) != "" || got.GetContent().GetSizeBytes() != 48 {
 		t.Errorf("array in the request: %v", got)
 	}
 }
@@ -134,9 +137,11 @@ func TestOutputArrayOfTheWrongSizeFailsTheJob(t *testing.T) {
 	if got, err := s.download(within(t), short.GetId(), "both", 0); err != nil || len(got) != 13 {
 		t.Errorf("download of both: %d bytes, %v; want 13 bytes", len(got), err)
 	}
-	lazy := s.submit(t, &droverv1.Request{Service: "lazy", Arguments: arguments{"x": s.array(t, float64s(1), ofFloat64, 1)}})
+	lazy := s.submit(t, &droverv1.Request{Service: "lazy", Arguments: arguments{"x": s.array(t, float64s(1),
+		ofFloat64, 1)}})
 	want := "output x is not there: 1 of float64 were to be written, 8 bytes; output y is not there: 3 of float64 were to be written, 24 bytes"
-	if j := s.until(t, lazy.GetId(), droverv1.JobState_JOB_STATE_FAILED); j.GetOutcome().GetReason() != want || len(j.GetOutputs()) != 0 {
+	if j := s.until(t, lazy.GetId(), droverv1.JobState_JOB_STATE_FAILED); j.GetOutcome().GetReason() != want ||
+		len(j.GetOutputs()) != 0 {
 		t.Errorf("%v, want %q", j.GetOutcome(), want)
 	}
 }
@@ -155,29 +160,38 @@ func TestSubmitRefusesInvalidArrays(t *testing.T) {
 		reason, field string
 		accepted      string
 	}{
-		"other columns":       {"below", s.array(t, six, ofFloat64, 3, 2), "wrong-dimensions", "below", "3 x 3, by its dims below.rows x top.cols"},
-		"another size":        {"top", s.array(t, six, ofFloat64, 2, 4), "wrong-dimensions", "top", "64 bytes for 2 x 4 of float64"},
-		"a vector":            {"top", s.array(t, six, ofFloat64, 6), "wrong-type", "top", "a matrix of float64"},
-		"another element":     {"top", s.array(t, six, ofInt32, 2, 6), "wrong-type", "top", "a matrix of float64"},
-		"no element":          {"top", s.array(t, six, 0, 2, 3), "wrong-type", "top", "a matrix of float64"},
-		"unknown element":     {"top", s.array(t, six, 77, 2, 3), "wrong-type", "top", "a matrix of float64"},
-		"no dimensions":       {"top", s.array(t, six, ofFloat64), "wrong-dimensions", "top", "1 dimension of a vector, 2 of a matrix"},
-		"three dimensions":    {"top", s.array(t, six, ofFloat64, 1, 2, 3), "wrong-dimensions", "top", "1 dimension of a vector, 2 of a matrix"},
-		"negative dimensions": {"top", s.array(t, six, ofFloat64, -2, -3), "wrong-dimensions", "top", "dimensions of at least 0"},
-		"an overflow":         {"top", s.array(t, six, ofFloat64, 1<<62, 1<<62), "wrong-dimensions", "top", "at most 2^53 elements"},
-		"a file":              {"top", good["journal"], "wrong-type", "top", "a matrix of float64"},
-		"empty value":         {"top", &droverv1.Value{Kind: &droverv1.Value_ArrayValue{}}, "wrong-dimensions", "top", "2 of a matrix"},
-		"unknown content":     {"top", missing, "unknown-content", "top", "content that was uploaded"},
-		"missing content":     {"top", unnamed, "bad-value", "top", "a file with its sha256"},
+		"other columns": {"below", s.array(t, six, ofFloat64, 3, 2), "wrong-dimensions", "below",
+			"3 x 3, by its dims below.rows x top.cols"},
+		"another size": {"top", s.array(t, six, ofFloat64, 2, 4), "wrong-dimensions", "top",
+			"64 bytes for 2 x 4 of float64"},
+		"a vector":        {"top", s.array(t, six, ofFloat64, 6), "wrong-type", "top", "a matrix of float64"},
+		"another element": {"top", s.array(t, six, ofInt32, 2, 6), "wrong-type", "top", "a matrix of float64"},
+		"no element":      {"top", s.array(t, six, 0, 2, 3), "wrong-type", "top", "a matrix of float64"},
+		"unknown element": {"top", s.array(t, six, 77, 2, 3), "wrong-type", "top", "a matrix of float64"},
+		"no dimensions": {"top", s.array(t, six, ofFloat64), "wrong-dimensions", "top",
+			"1 dimension of a vector, 2 of a matrix"},
+		"three dimensions": {"top", s.array(t, six, ofFloat64, 1, 2, 3), "wrong-dimensions", "top",
+			"1 dimension of a vector, 2 of a matrix"},
+		"negative dimensions": {"top", s.array(t, six, ofFloat64, -2, -3), "wrong-dimensions", "top",
+			"dimensions of at least 0"},
+		"an overflow": {"top", s.array(t, six, ofFloat64, 1<<62, 1<<62), "wrong-dimensions", "top",
+			"at most 2^53 elements"},
+		"a file": {"top", good["journal"], "wrong-type", "top", "a matrix of float64"},
+		"empty value": {"top", &droverv1.Value{Kind: &droverv1.Value_ArrayValue{}}, "wrong-dimensions", "top",
+			"2 of a matrix"},
+		"unknown content": {"top", missing, "unknown-content", "top", "content that was uploaded"},
+		"missing content": {"top", unnamed, "bad-value", "top", "a file with its sha256"},
 	} {
 		given := arguments{}
 		for k, v := range good {
 			given[k] = v
 		}
 		given[tc.argument] = tc.value
-		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "stack", Arguments: given}})
+		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t),
+			Request: &droverv1.Request{Service: "stack", Arguments: given}})
 		_, d := detail(t, err)
-		if d.GetReason() != tc.reason || d.GetField() != "request.arguments."+tc.field || !strings.Contains(d.GetAccepted(), tc.accepted) {
+		if d.GetReason() != tc.reason || d.GetField() != "request.arguments."+tc.field ||
+			!strings.Contains(d.GetAccepted(), tc.accepted) {
 			t.Errorf("%s: %v", name, d)
 		}
 		if tc.reason == "wrong-dimensions" && connect.CodeOf(err) != connect.CodeInvalidArgument {
@@ -191,9 +205,10 @@ func TestEstimateNeedsDimensionsButNoContent(t *testing.T) {
 	of := func(e droverv1.ElementType, dims ...int64) *droverv1.Value {
 		return &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{Element: e, Dimensions: dims}}}
 	}
-	res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "stack", Arguments: arguments{
-		"top": of(ofFloat64, 40, 3), "below": of(ofFloat64, 1, 3), "x": of(ofInt32, 2), "journal": file(nil),
-	}}})
+	res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "stack",
+		Arguments: arguments{
+			"top": of(ofFloat64, 40, 3), "below": of(ofFloat64, 1, 3), "x": of(ofInt32, 2), "journal": file(nil),
+		}}})
 	if err != nil || res.GetQuote().GetWalltime().GetSeconds() != 88 { // (30 + 40) * 1.25
 		t.Errorf("%v, %v", res, err)
 	}
@@ -213,11 +228,13 @@ func TestCatalogueDescribesArrays(t *testing.T) {
 		for _, a := range service.GetArguments() {
 			got[a.GetName()] = a
 		}
-		if a := got["whole"]; a.GetType() != droverv1.ArgumentType_ARGUMENT_TYPE_MATRIX_OUT || a.GetElement() != ofFloat64 || a.GetRequired() ||
+		if a := got["whole"]; a.GetType() != droverv1.ArgumentType_ARGUMENT_TYPE_MATRIX_OUT ||
+			a.GetElement() != ofFloat64 || a.GetRequired() ||
 			cmp.Diff([]string{"top.rows + below.rows", "top.cols"}, a.GetDimensions()) != "" {
 			t.Errorf("%v", a)
 		}
-		if a := got["x"]; a.GetType() != droverv1.ArgumentType_ARGUMENT_TYPE_VECTOR_INOUT || a.GetElement() != ofInt32 || !a.GetRequired() || a.GetDimensions() != nil {
+		if a := got["x"]; a.GetType() != droverv1.ArgumentType_ARGUMENT_TYPE_VECTOR_INOUT || a.GetElement() != ofInt32 ||
+			!a.GetRequired() || a.GetDimensions() != nil {
 			t.Errorf("%v", a)
 		}
 		if a := got["journal"]; a.GetType() != droverv1.ArgumentType_ARGUMENT_TYPE_FILE_INOUT || a.GetElement() != 0 {

@@ -153,7 +153,7 @@ func TestInvalidConfigurationsAreRefused(t *testing.T) {
 		good + "limits: {data: 1MiB, data_owner: 2MiB}":                                           `line 5: limits.data_owner`,
 		strings.Replace(good, "inline: []", "", 1):                                                "services",
 		strings.Replace(good, "inline: []", "inline: 3", 1):                                       "line 4: services.inline",
-		strings.Replace(good, "inline: []", "catalogue: /nonexistent", 1):                         "line 4: services.catalogue",
+		strings.Replace(good, "inline: []", "catalogue: /absent", 1):                              "line 4: services.catalogue",
 		strings.Replace(good, "processors: 4", "name: x, count: 2000000", 1):                      "nodes[0].count",
 		strings.Replace(good, "{processors: 4}", "{processors: 67108864, count: 2}", 1):           "up to",
 		strings.Replace(good, "{processors: 4}", "{processors: 1}, {processors: 1, name: n1}", 1): "a name of its own",
@@ -171,7 +171,8 @@ func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	service := func(text, launch string) string {
 		return strings.Replace(text, "{inline: []}", strings.Replace(mpi, "LAUNCH", launch, 1), 1)
 	}
-	for _, text := range []string{service(far, "per-node"), service(far, "per-task"), service(good, "once"), service(good, "per-task") + "policy: {name: dfrs}"} {
+	for _, text := range []string{service(far, "per-node"), service(far, "per-task"), service(good, "once"),
+		service(good, "per-task") + "policy: {name: dfrs}"} {
 		if _, err := ParseConfig([]byte(text), ""); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -229,11 +230,13 @@ func TestCatalogueFileIsReadRelativeToTheConfiguration(t *testing.T) {
 		t.Errorf("services %v in %s", names, cfg.DataDir)
 	}
 	put("s.yaml", head+"  inline:\n    - {name: one, doc: Two., command: [two], model: {fixed: {width: 1, time: 1s}}}\n")
-	if _, err = ReadConfig(filepath.Join(dir, "s.yaml")); err == nil || !strings.Contains(err.Error(), "line 8: services.inline[0].name") {
+	if _, err = ReadConfig(filepath.Join(dir, "s.yaml")); err == nil ||
+		!strings.Contains(err.Error(), "line 8: services.inline[0].name") {
 		t.Errorf("duplicate service name: %v", err)
 	}
 	put("c.yaml", "version: 1\nservices: 3\n")
-	if _, err = ReadConfig(filepath.Join(dir, "s.yaml")); err == nil || !strings.Contains(err.Error(), "c.yaml:2: services") {
+	if _, err = ReadConfig(filepath.Join(dir, "s.yaml")); err == nil ||
+		!strings.Contains(err.Error(), "c.yaml:2: services") {
 		t.Errorf("invalid catalogue: %v", err)
 	}
 }
@@ -298,7 +301,8 @@ func TestSlurmSiteConfiguration(t *testing.T) {
 		}
 	}
 	cfg, err = ParseConfig([]byte(head+"batch: {type: slurm, conf: etc/slurm.conf, commands: bin, extra: [-N1, --mem=2G, --exclusive]}"), example)
-	if err != nil || cfg.Batch.Conf != filepath.Join(example, "etc/slurm.conf") || cfg.Batch.Commands != filepath.Join(example, "bin") {
+	if err != nil || cfg.Batch.Conf != filepath.Join(example, "etc/slurm.conf") ||
+		cfg.Batch.Commands != filepath.Join(example, "bin") {
 		t.Errorf("relative paths in batch: %+v, %v", cfg.Batch, err)
 	}
 }

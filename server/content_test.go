@@ -28,7 +28,8 @@ func (s *testSite) put(t testing.TB, content string, mode droverv1.DataMode) *dr
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: &droverv1.Data{Id: newID(t), Content: f, Mode: mode, Owner: "ann"}})
+	res, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: &droverv1.Data{Id: newID(t), Content: f,
+		Mode: mode, Owner: "ann"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,8 @@ func TestHandlesSurviveARestart(t *testing.T) {
 	s := start(t, cfg)
 	content := strings.Repeat("drover\x00\n", 40_000)
 	d := s.put(t, content, persistentMode)
-	if d.GetSite() != "lyon" || d.GetContent().GetSizeBytes() != int64(len(content)) || d.GetContent().GetSha256() != sum([]byte(content)) ||
+	if d.GetSite() != "lyon" || d.GetContent().GetSizeBytes() != int64(len(content)) ||
+		d.GetContent().GetSha256() != sum([]byte(content)) ||
 		d.GetMode() != persistentMode || d.GetOwner() != "ann" || d.GetCopy() || d.GetPutAt() == nil || d.GetUsedAt() == nil {
 		t.Errorf("data: %v", d)
 	}
@@ -73,23 +75,27 @@ func TestHandlesSurviveARestart(t *testing.T) {
 	if err != nil || again.GetData().GetPutAt().AsTime() != d.GetPutAt().AsTime() {
 		t.Errorf("repeated PutData: %v, %v", again, err)
 	}
-	list, err := s.client.ListData(within(t), &droverv1.ServerServiceListDataRequest{Filter: "owner=ann mode=persistent id=" + d.GetId()[:13]})
+	list, err := s.client.ListData(within(t),
+		&droverv1.ServerServiceListDataRequest{Filter: "owner=ann mode=persistent id=" + d.GetId()[:13]})
 	if err != nil || len(list.GetData()) != 1 || list.GetData()[0].GetId() != d.GetId() {
 		t.Errorf("list: %v, %v", list, err)
 	}
 	status, err := s.client.GetStatus(within(t), &droverv1.GetStatusRequest{})
-	if u := status.GetStatus().GetData(); err != nil || u.GetHandles() != 1 || u.GetUsedBytes() != int64(len(content)) || u.GetQuotaBytes() != 16<<30 {
+	if u := status.GetStatus().GetData(); err != nil || u.GetHandles() != 1 ||
+		u.GetUsedBytes() != int64(len(content)) || u.GetQuotaBytes() != 16<<30 {
 		t.Errorf("usage: %v, %v", u, err)
 	}
 	removed, err := s.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: d.GetId()})
 	if err != nil || removed.GetData().GetId() != d.GetId() || s.has(t, d.GetId()) {
 		t.Errorf("RemoveData: %v, %v", removed, err)
 	}
-	if removed, err = s.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: d.GetId()}); err != nil || removed.GetData() != nil {
+	if removed, err = s.client.RemoveData(within(t),
+		&droverv1.ServerServiceRemoveDataRequest{Id: d.GetId()}); err != nil || removed.GetData() != nil {
 		t.Errorf("repeated RemoveData: %v, %v", removed, err)
 	}
 	_, err = s.fetch(within(t), d.GetId(), 0)
-	if code, p := detail(t, err); code != connect.CodeNotFound || p.GetReason() != "unknown-data" || !strings.Contains(p.GetMessage(), "removed at") {
+	if code, p := detail(t, err); code != connect.CodeNotFound || p.GetReason() != "unknown-data" ||
+		!strings.Contains(p.GetMessage(), "removed at") {
 		t.Errorf("download after RemoveData: %v %v", code, p)
 	}
 }
@@ -163,36 +169,59 @@ func TestInvalidDataRequestsAreRefused(t *testing.T) {
 		code          connect.Code
 		reason, field string
 	}{
-		"no data":                      {func() error { _, err := s.client.PutData(within(t), &droverv1.PutDataRequest{}); return err }, connect.CodeInvalidArgument, "bad-value", "data.id"},
-		"no handle":                    {put(func(d *droverv1.Data) { d.Id = "../../etc/passwd" }), connect.CodeInvalidArgument, "bad-value", "data.id"},
-		"no hash":                      {put(func(d *droverv1.Data) { d.Content = nil }), connect.CodeInvalidArgument, "bad-value", "data.content.sha256"},
-		"content not here":             {put(func(d *droverv1.Data) { d.Content.Sha256 = sum([]byte("never")) }), connect.CodeNotFound, "unknown-content", "data.content.sha256"},
-		"another size":                 {put(func(d *droverv1.Data) { d.Content.SizeBytes = 25 }), connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes"},
-		"a negative size":              {put(func(d *droverv1.Data) { d.Content.SizeBytes = -1 }), connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes"},
-		"a path for a name":            {put(func(d *droverv1.Data) { d.Content.Name = "../x" }), connect.CodeInvalidArgument, "bad-value", "data.content.name"},
-		"unknown mode":                 {put(func(d *droverv1.Data) { d.Mode = 99 }), connect.CodeInvalidArgument, "bad-value", "data.mode"},
-		"control character in owner":   {put(func(d *droverv1.Data) { d.Owner = "\a" }), connect.CodeInvalidArgument, "bad-value", "data.owner"},
-		"elements only":                {put(func(d *droverv1.Data) { d.Element = float }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
-		"dimensions only":              {put(func(d *droverv1.Data) { d.Dimensions = []int64{24} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
-		"too few elements":             {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{2} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
-		"a cube":                       {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{1, 1, 3} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
-		"negative dimensions":          {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{-1, -3} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
-		"a handle in use":              {put(func(d *droverv1.Data) { d.Id = taken.GetId() }), connect.CodeAlreadyExists, "data-conflict", "data.id"},
-		"more than the quota":          {sticky, connect.CodeResourceExhausted, "data-quota", "data.content.size_bytes"},
-		"query for an invalid handle":  {get(newID(t), "x"), connect.CodeInvalidArgument, "bad-value", "ids[1]"},
-		"query for too many handles":   {get(make([]string, 1001)...), connect.CodeInvalidArgument, "out-of-range", "ids"},
-		"filter by an unknown key":     {list(&droverv1.ServerServiceListDataRequest{Filter: "size=3"}), connect.CodeInvalidArgument, "bad-value", "filter"},
-		"filter by an unknown mode":    {list(&droverv1.ServerServiceListDataRequest{Filter: "mode=eternal"}), connect.CodeInvalidArgument, "bad-value", "filter"},
-		"invalid page token":           {list(&droverv1.ServerServiceListDataRequest{PageToken: "?"}), connect.CodeInvalidArgument, "bad-value", "page_token"},
-		"a page too large":             {list(&droverv1.ServerServiceListDataRequest{PageSize: 1001}), connect.CodeInvalidArgument, "out-of-range", "page_size"},
-		"an offset behind the content": {func() error { _, err := s.fetch(within(t), taken.GetId(), 1000); return err }, connect.CodeInvalidArgument, "out-of-range", "Range"},
+		"no data": {func() error {
+			_, err := s.client.PutData(within(t), &droverv1.PutDataRequest{})
+			return err
+		}, connect.CodeInvalidArgument, "bad-value", "data.id"},
+		"no handle": {put(func(d *droverv1.Data) { d.Id = "../../etc/passwd" }),
+			connect.CodeInvalidArgument, "bad-value", "data.id"},
+		"no hash": {put(func(d *droverv1.Data) { d.Content = nil }), connect.CodeInvalidArgument,
+			"bad-value", "data.content.sha256"},
+		"content not here": {put(func(d *droverv1.Data) { d.Content.Sha256 = sum([]byte("never")) }),
+			connect.CodeNotFound, "unknown-content", "data.content.sha256"},
+		"another size": {put(func(d *droverv1.Data) { d.Content.SizeBytes = 25 }),
+			connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes"},
+		"a negative size": {put(func(d *droverv1.Data) { d.Content.SizeBytes = -1 }),
+			connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes"},
+		"a path for a name": {put(func(d *droverv1.Data) { d.Content.Name = "../x" }),
+			connect.CodeInvalidArgument, "bad-value", "data.content.name"},
+		"unknown mode": {put(func(d *droverv1.Data) { d.Mode = 99 }), connect.CodeInvalidArgument,
+			"bad-value", "data.mode"},
+		"control character in owner": {put(func(d *droverv1.Data) { d.Owner = "\a" }), connect.CodeInvalidArgument,
+			"bad-value", "data.owner"},
+		"elements only": {put(func(d *droverv1.Data) { d.Element = float }), connect.CodeInvalidArgument,
+			"wrong-dimensions", "data.dimensions"},
+		"dimensions only": {put(func(d *droverv1.Data) { d.Dimensions = []int64{24} }),
+			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
+		"too few elements": {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{2} }),
+			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
+		"a cube": {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{1, 1, 3} }),
+			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
+		"negative dimensions": {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{-1, -3} }),
+			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
+		"a handle in use": {put(func(d *droverv1.Data) { d.Id = taken.GetId() }), connect.CodeAlreadyExists,
+			"data-conflict", "data.id"},
+		"more than the quota":         {sticky, connect.CodeResourceExhausted, "data-quota", "data.content.size_bytes"},
+		"query for an invalid handle": {get(newID(t), "x"), connect.CodeInvalidArgument, "bad-value", "ids[1]"},
+		"query for too many handles":  {get(make([]string, 1001)...), connect.CodeInvalidArgument, "out-of-range", "ids"},
+		"filter by an unknown key": {list(&droverv1.ServerServiceListDataRequest{Filter: "size=3"}),
+			connect.CodeInvalidArgument, "bad-value", "filter"},
+		"filter by an unknown mode": {list(&droverv1.ServerServiceListDataRequest{Filter: "mode=eternal"}),
+			connect.CodeInvalidArgument, "bad-value", "filter"},
+		"invalid page token": {list(&droverv1.ServerServiceListDataRequest{PageToken: "?"}),
+			connect.CodeInvalidArgument, "bad-value", "page_token"},
+		"a page too large": {list(&droverv1.ServerServiceListDataRequest{PageSize: 1001}),
+			connect.CodeInvalidArgument, "out-of-range", "page_size"},
+		"an offset behind the content": {func() error { _, err := s.fetch(within(t), taken.GetId(), 1000); return err },
+			connect.CodeInvalidArgument, "out-of-range", "Range"},
 		"removal of an invalid handle": {func() error {
 			_, err := s.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: "x"})
 			return err
 		}, connect.CodeInvalidArgument, "bad-value", "id"},
 	} {
 		code, d := detail(t, tc.call())
-		if code != tc.code || d.GetReason() != tc.reason || d.GetField() != tc.field || d.GetAccepted() == "" || d.GetMessage() == "" {
+		if code != tc.code || d.GetReason() != tc.reason || d.GetField() != tc.field || d.GetAccepted() == "" ||
+			d.GetMessage() == "" {
 			t.Errorf("%s: %v %v", name, code, d)
 		}
 	}
@@ -203,13 +232,15 @@ func TestEvictedDataAreReported(t *testing.T) {
 	first := s.put(t, "ten bytes.", persistentMode)
 	s.put(t, "ten bytes!", persistentMode)
 	res, err := s.client.GetData(within(t), &droverv1.GetDataRequest{Ids: []string{first.GetId()}})
-	if err != nil || len(res.GetData()) != 0 || len(res.GetGone()) != 1 || !strings.Contains(res.GetGone()[0].GetMessage(), "to make room, at site lyon") {
+	if err != nil || len(res.GetData()) != 0 || len(res.GetGone()) != 1 ||
+		!strings.Contains(res.GetGone()[0].GetMessage(), "to make room, at site lyon") {
 		t.Errorf("GetData: %v, %v", res, err)
 	}
 	_, err = s.client.Submit(within(t), &droverv1.SubmitRequest{
 		JobId: newID(t), Request: &droverv1.Request{Service: "copy", Arguments: arguments{"from": handle(first.GetId())}},
 	})
-	if code, d := detail(t, err); code != connect.CodeNotFound || d.GetReason() != "unknown-data" || d.GetField() != "request.arguments.from" ||
+	if code, d := detail(t, err); code != connect.CodeNotFound || d.GetReason() != "unknown-data" ||
+		d.GetField() != "request.arguments.from" ||
 		!strings.Contains(d.GetMessage(), "evicted at") || !strings.Contains(d.GetHint(), "CopyData") {
 		t.Errorf("Submit with evicted data: %v %v", code, d)
 	}
@@ -244,7 +275,8 @@ func TestDataOverPlainHTTP(t *testing.T) {
 		t.Fatalf("put: %+v", a)
 	}
 	id := uuid.Must(uuid.NewV7()).String()
-	if _, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: &droverv1.Data{Id: id, Content: &droverv1.File{Sha256: digest}}}); err != nil {
+	if _, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: &droverv1.Data{Id: id,
+		Content: &droverv1.File{Sha256: digest}}}); err != nil {
 		t.Fatal(err)
 	}
 	url := s.URL() + "/v1/data/" + id
@@ -254,7 +286,8 @@ func TestDataOverPlainHTTP(t *testing.T) {
 	if a := ask(t, "GET", url, nil, "Range", "bytes=7990-"); a.status != 206 || a.body != content[7990:] {
 		t.Errorf("range at the end: %+v", a)
 	}
-	if a := ask(t, "GET", url, nil, "Range", "bytes=8000-"); a.status != 416 || a.header.Get("Content-Range") != "bytes */8000" {
+	if a := ask(t, "GET", url, nil, "Range", "bytes=8000-"); a.status != 416 ||
+		a.header.Get("Content-Range") != "bytes */8000" {
 		t.Errorf("range past the end: %+v", a)
 	}
 	if a := ask(t, "GET", url, nil, "If-None-Match", `"`+digest+`"`); a.status != 304 {

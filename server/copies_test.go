@@ -79,7 +79,8 @@ func TestDataAreCopiedFromAnotherSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := all[len(all)-1]
-	if c := last.GetData(); c.GetSite() != "paris" || !c.GetCopy() || c.GetContent().GetSha256() != d.GetContent().GetSha256() || c.GetOwner() != "ann" || c.GetMode() != persistentMode {
+	if c := last.GetData(); c.GetSite() != "paris" || !c.GetCopy() ||
+		c.GetContent().GetSha256() != d.GetContent().GetSha256() || c.GetOwner() != "ann" || c.GetMode() != persistentMode {
 		t.Errorf("copy: %v", c)
 	}
 	if last.GetHaveBytes() != 2<<20 || last.GetSizeBytes() != 2<<20 || len(all) < 2 || all[0].GetSizeBytes() != 2<<20 {
@@ -88,11 +89,13 @@ func TestDataAreCopiedFromAnotherSite(t *testing.T) {
 	if got, err := paris.fetch(within(t), d.GetId(), 0); err != nil || got != content {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	if all, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: d.GetId(), From: "lyon"}); err != nil || len(all) != 1 || all[0].GetData() == nil {
+	if all, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: d.GetId(), From: "lyon"}); err != nil ||
+		len(all) != 1 || all[0].GetData() == nil {
 		t.Errorf("second copy: %v, %v", all, err)
 	}
 	empty := lyon.put(t, "", persistentMode)
-	if _, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: empty.GetId(), From: "lyon"}); err != nil || !paris.has(t, empty.GetId()) {
+	if _, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: empty.GetId(), From: "lyon"}); err != nil ||
+		!paris.has(t, empty.GetId()) {
 		t.Errorf("empty data: %v", err)
 	}
 }
@@ -137,7 +140,8 @@ func TestCopyResumesAfterARestart(t *testing.T) {
 	<-w.stuck
 	// What the wire has passed can still be in the system's buffers.
 	for have := int64(0); have < 4<<20; {
-		p, err := paris.client.StatContent(ctx, &droverv1.StatContentRequest{Sha256: d.GetContent().GetSha256(), SizeBytes: 8 << 20})
+		p, err := paris.client.StatContent(ctx, &droverv1.StatContentRequest{Sha256: d.GetContent().GetSha256(),
+			SizeBytes: 8 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,8 +226,10 @@ func TestEqualCopyRequestsShareOneTransfer(t *testing.T) {
 
 func TestInvalidCopiesAreRefused(t *testing.T) {
 	w, lyon, paris := pair(t, "limits: {file: 3MiB, content: 3MiB, data: 2MiB}")
-	sticky, large, gone := lyon.put(t, "sticky", stickyMode), lyon.put(t, megabytes(3), persistentMode), lyon.put(t, "gone", persistentMode)
-	if _, err := lyon.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: gone.GetId()}); err != nil {
+	sticky, large, gone := lyon.put(t, "sticky", stickyMode), lyon.put(t, megabytes(3), persistentMode), lyon.put(t,
+		"gone", persistentMode)
+	if _, err := lyon.client.RemoveData(within(t),
+		&droverv1.ServerServiceRemoveDataRequest{Id: gone.GetId()}); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
@@ -241,7 +247,8 @@ func TestInvalidCopiesAreRefused(t *testing.T) {
 		"invalid handle":    {"x", "", connect.CodeInvalidArgument, "bad-value", "id"},
 	} {
 		_, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: tc.id, From: tc.from})
-		if code, d := detail(t, err); code != tc.code || d.GetReason() != tc.reason || !strings.Contains(d.GetMessage(), tc.text) {
+		if code, d := detail(t, err); code != tc.code || d.GetReason() != tc.reason ||
+			!strings.Contains(d.GetMessage(), tc.text) {
 			t.Errorf("%s: %v %v", name, code, d)
 		}
 	}
@@ -328,7 +335,8 @@ func TestMoveTakesDataAlongUnlessSticky(t *testing.T) {
 	if _, p := detail(t, err); p.GetReason() != "not-movable" {
 		t.Errorf("move of a job with sticky data: %v", p)
 	}
-	if _, err := lyon.client.MoveJob(within(t), &droverv1.MoveJobRequest{JobId: free.GetId(), To: "paris", MinGain: seconds(-1000)}); err != nil {
+	if _, err := lyon.client.MoveJob(within(t), &droverv1.MoveJobRequest{JobId: free.GetId(), To: "paris",
+		MinGain: seconds(-1000)}); err != nil {
 		t.Fatal(err)
 	}
 	lyon.until(t, free.GetId(), droverv1.JobState_JOB_STATE_GONE)

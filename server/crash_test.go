@@ -49,7 +49,8 @@ func TestServerKilledAtRandomRunsEveryJobOnce(t *testing.T) {
 		p.storm(batch, clients, 1+r.IntN(perRound))
 		p.run()
 		p.check(all)
-		t.Logf("round %d: %d jobs were accepted before the kill", round, countOf(batch, func(h *history) bool { return h.accepted != nil }))
+		t.Logf("round %d: %d jobs were accepted before the kill", round,
+			countOf(batch, func(h *history) bool { return h.accepted != nil }))
 		for _, h := range batch { // retry those with a lost answer
 			job := p.submit(h.id, h.request)
 			if h.accepted == nil {
@@ -71,7 +72,8 @@ func TestServerKilledAtRandomRunsEveryJobOnce(t *testing.T) {
 				t.Errorf("cancelled job %s ran %d times", h.id, lines[h.id])
 			}
 		case h.answer == cancelled || j.GetState() != want || int64(j.GetOutcome().GetExitCode()) != h.code:
-			t.Errorf("job %s of code %d (cancel answered %v) ended as %v: %v", h.id, h.code, h.answer, j.GetState(), j.GetOutcome())
+			t.Errorf("job %s of code %d (cancel answered %v) ended as %v: %v", h.id, h.code, h.answer, j.GetState(),
+				j.GetOutcome())
 		case lines[h.id] != 1:
 			t.Errorf("job %s ran %d times", h.id, lines[h.id])
 		default:
@@ -146,7 +148,8 @@ func (p *processSite) check(all []*history) {
 		for _, got := range []*droverv1.Job{j, again} {
 			a := h.accepted
 			if !proto.Equal(got.GetRequest(), a.GetRequest()) || !proto.Equal(got.GetSubmittedAt(), a.GetSubmittedAt()) ||
-				!proto.Equal(got.GetShape(), a.GetShape()) || !proto.Equal(got.GetEstimatedCompletion(), a.GetEstimatedCompletion()) ||
+				!proto.Equal(got.GetShape(), a.GetShape()) ||
+				!proto.Equal(got.GetEstimatedCompletion(), a.GetEstimatedCompletion()) ||
 				got.GetRevision() < a.GetRevision() {
 				p.t.Errorf("accepted as\n%v\nbut now\n%v", a, got)
 			}
@@ -249,7 +252,8 @@ func TestJobsThatEndWhileTheServerIsDownAreComplete(t *testing.T) {
 	p.run()
 	for i, id := range ids {
 		j := untilJob(t, p.client, id, final)
-		if want := map[bool]droverv1.JobState{true: done, false: failed}[i == 0]; j.GetState() != want || j.GetOutcome().GetExitCode() != int32(i) ||
+		if want := map[bool]droverv1.JobState{true: done, false: failed}[i == 0]; j.GetState() != want ||
+			j.GetOutcome().GetExitCode() != int32(i) ||
 			len(j.GetOutputs()) != 1 || j.GetOutputs()[0].GetSha256() != sum([]byte("out of "+id)) {
 			t.Errorf("job %d: %v", i, j)
 		}

@@ -25,19 +25,22 @@ func TestJobRunsWhenItsDependenciesAreDone(t *testing.T) {
 	name, say := pipe(t)
 	first := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Arguments: arguments{"pipe": text(name)}})
 	second := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(first.GetId())}})
-	third := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(second.GetId()), onEnd(first.GetId()), onDone(second.GetId())}})
+	third := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(second.GetId()),
+		onEnd(first.GetId()), onDone(second.GetId())}})
 	if second.GetState() != held || strings.Join(second.GetAwaits(), " ") != first.GetId() {
 		t.Errorf("second job: %v", second)
 	}
 	if third.GetState() != held || strings.Join(third.GetAwaits(), " ") != second.GetId()+" "+first.GetId() {
 		t.Errorf("third job: %v", third)
 	}
-	if d := third.GetRequest().GetAfter(); len(d) != 3 || d[1].GetCondition() != droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY || d[0].GetJobId() != second.GetId() {
+	if d := third.GetRequest().GetAfter(); len(d) != 3 ||
+		d[1].GetCondition() != droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY || d[0].GetJobId() != second.GetId() {
 		t.Errorf("request: %v", d)
 	}
 	// A held job takes no processors: others run before it.
 	s.until(t, s.submit(t, &droverv1.Request{Service: "print"}).GetId(), done)
-	again, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: second.GetId(), Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(first.GetId())}}})
+	again, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: second.GetId(),
+		Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(first.GetId())}}})
 	if err != nil || again.GetJob().GetState() != held {
 		t.Errorf("repeated Submit: %v, %v", again, err)
 	}
@@ -48,7 +51,8 @@ func TestJobRunsWhenItsDependenciesAreDone(t *testing.T) {
 	}
 	before := s.until(t, second.GetId(), done)
 	if last.GetStartedAt().AsTime().Before(before.GetEndedAt().AsTime()) {
-		t.Errorf("started at %v, before its dependency ended at %v", last.GetStartedAt().AsTime(), before.GetEndedAt().AsTime())
+		t.Errorf("started at %v, before its dependency ended at %v", last.GetStartedAt().AsTime(),
+			before.GetEndedAt().AsTime())
 	}
 }
 
@@ -60,7 +64,8 @@ func TestJobWithAFailedDependencyIsCancelledWithAReason(t *testing.T) {
 		Service: "print", Arguments: arguments{"code": number(3)}, After: []*droverv1.Dependency{onDone(first.GetId())},
 	})
 	second := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(fails.GetId())}})
-	clean := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onEnd(second.GetId()), onEnd(fails.GetId())}})
+	clean := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onEnd(second.GetId()),
+		onEnd(fails.GetId())}})
 	say("x")
 	s.until(t, fails.GetId(), failed)
 	j := s.until(t, second.GetId(), cancelled)
@@ -73,19 +78,23 @@ func TestJobWithAFailedDependencyIsCancelledWithAReason(t *testing.T) {
 		reason string
 		code   connect.Code
 	}{
-		"failed job":        {onDone(fails.GetId()), "dependency-failed", connect.CodeFailedPrecondition},
-		"unknown job":       {onDone(newID(t)), "unknown-job", connect.CodeNotFound},
-		"invalid ID":        {onDone("last"), "bad-value", connect.CodeInvalidArgument},
-		"unknown condition": {&droverv1.Dependency{JobId: clean.GetId(), Condition: 77}, "bad-value", connect.CodeInvalidArgument},
+		"failed job":  {onDone(fails.GetId()), "dependency-failed", connect.CodeFailedPrecondition},
+		"unknown job": {onDone(newID(t)), "unknown-job", connect.CodeNotFound},
+		"invalid ID":  {onDone("last"), "bad-value", connect.CodeInvalidArgument},
+		"unknown condition": {&droverv1.Dependency{JobId: clean.GetId(), Condition: 77}, "bad-value",
+			connect.CodeInvalidArgument},
 	} {
-		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{c.after}}})
+		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t),
+			Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{c.after}}})
 		code, d := detail(t, err)
-		if code != c.code || d.GetReason() != c.reason || !strings.HasPrefix(d.GetField(), "request.after") || d.GetRetryable() {
+		if code != c.code || d.GetReason() != c.reason || !strings.HasPrefix(d.GetField(), "request.after") ||
+			d.GetRetryable() {
 			t.Errorf("%s: %v %v", what, code, d)
 		}
 	}
 	own := newID(t)
-	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: own, Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(own)}}})
+	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: own,
+		Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(own)}}})
 	if _, d := detail(t, err); d.GetReason() != "unknown-job" {
 		t.Errorf("dependency on itself: %v", d)
 	}
@@ -206,7 +215,8 @@ func TestLaterReportOfADependencyWins(t *testing.T) {
 		{seen(site.Waiting, 4), seen(site.Failed, 3)}, // an operator settled the higher epoch
 	} {
 		if !c.better.better(&c.other) || c.other.better(&c.better) {
-			t.Errorf("%v of epoch %d does not win over %v of epoch %d", c.better.State, c.better.Epoch, c.other.State, c.other.Epoch)
+			t.Errorf("%v of epoch %d does not win over %v of epoch %d", c.better.State, c.better.Epoch, c.other.State,
+				c.other.Epoch)
 		}
 	}
 }

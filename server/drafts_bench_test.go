@@ -25,7 +25,10 @@ func BenchmarkDraft(b *testing.B) {
 		var questions, stand []*droverv1.DraftQuestion
 		var leave []*droverv1.DraftEdit
 		var jobs []site.Job
-		if err := s.see(b.Context(), func() { jobs, _ = s.core.List(site.Filter{State: site.Waiting}, 0, waiting) }); err != nil {
+		if err := s.see(b.Context(), func() {
+			jobs, _ = s.core.List(site.Filter{State: site.Waiting}, 0,
+				waiting)
+		}); err != nil {
 			b.Fatal(err)
 		}
 		request := queued(g)

@@ -219,7 +219,8 @@ func TestRoundWorksOnACopyOfThePlan(t *testing.T) {
 				t.Errorf("unedited draft: %s", got)
 			}
 			q := res.GetAnswers()[2]
-			if q.GetWidth() != 4 || q.GetWalltime().AsDuration() != 50*time.Second || q.GetWait().AsDuration()+q.GetRun().AsDuration() != q.GetCompletion().AsDuration() || q.GetKind() == 0 {
+			if q.GetWidth() != 4 || q.GetWalltime().AsDuration() != 50*time.Second ||
+				q.GetWait().AsDuration()+q.GetRun().AsDuration() != q.GetCompletion().AsDuration() || q.GetKind() == 0 {
 				t.Errorf("quote %v", q)
 			}
 			res = s.draft(t, &droverv1.DraftRequest{
@@ -278,7 +279,8 @@ func TestDraftPredictsTheEffectOfAnEdit(t *testing.T) {
 	}
 	predicted, now := res.GetAnswers()[0], real.GetQuote()
 	passed := time.Since(began)
-	if late := predicted.GetCompletion().AsDuration() - now.GetCompletion().AsDuration(); late < 0 || late > passed || predicted.GetWidth() != now.GetWidth() {
+	if late := predicted.GetCompletion().AsDuration() - now.GetCompletion().AsDuration(); late < 0 || late > passed ||
+		predicted.GetWidth() != now.GetWidth() {
 		t.Errorf("predicted %v, got %v, %v later", predicted, now, passed)
 	}
 }
@@ -297,30 +299,38 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 		reason, field  string
 		accepted, hint string
 	}{
-		"no round":   {&droverv1.DraftRequest{Begin: true}, connect.CodeInvalidArgument, "bad-value", "round", "a name", ""},
-		"long round": {&droverv1.DraftRequest{Round: strings.Repeat("r", 256)}, connect.CodeInvalidArgument, "out-of-range", "round", "255", ""},
+		"no round": {&droverv1.DraftRequest{Begin: true}, connect.CodeInvalidArgument, "bad-value", "round", "a name", ""},
+		"long round": {&droverv1.DraftRequest{Round: strings.Repeat("r", 256)}, connect.CodeInvalidArgument,
+			"out-of-range", "round", "255", ""},
 		"no lease": {
-			&droverv1.DraftRequest{Round: "r", Lease: &durationpb.Duration{}}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
+			&droverv1.DraftRequest{Round: "r",
+				Lease: &durationpb.Duration{}}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
 		},
 		"huge lease": {
-			&droverv1.DraftRequest{Round: "r", Lease: seconds(3601)}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
+			&droverv1.DraftRequest{Round: "r",
+				Lease: seconds(3601)}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
 		},
 		"negative lease": {
-			&droverv1.DraftRequest{Round: "r", Lease: seconds(-1)}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
+			&droverv1.DraftRequest{Round: "r",
+				Lease: seconds(-1)}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
 		},
 		"too many questions": {
-			&droverv1.DraftRequest{Round: "r", Questions: append(many, many[0])}, connect.CodeInvalidArgument, "out-of-range", "questions", "at most 10000",
+			&droverv1.DraftRequest{Round: "r", Questions: append(many,
+				many[0])}, connect.CodeInvalidArgument, "out-of-range", "questions", "at most 10000",
 			"several calls",
 		},
 		"junk for a job": {
-			&droverv1.DraftRequest{Round: "r", Edits: []*droverv1.DraftEdit{{JobId: id}, {JobId: "../x"}}}, connect.CodeInvalidArgument, "bad-value",
+			&droverv1.DraftRequest{Round: "r", Edits: []*droverv1.DraftEdit{{JobId: id},
+				{JobId: "../x"}}}, connect.CodeInvalidArgument, "bad-value",
 			"edits[1].job_id", "UUIDv7", "",
 		},
 		"junk in a question": {
-			&droverv1.DraftRequest{Round: "r", Questions: standing("")}, connect.CodeInvalidArgument, "bad-value", "questions[0].job_id", "UUIDv7", "",
+			&droverv1.DraftRequest{Round: "r",
+				Questions: standing("")}, connect.CodeInvalidArgument, "bad-value", "questions[0].job_id", "UUIDv7", "",
 		},
 		"a request of what is taken out": {
-			&droverv1.DraftRequest{Round: "r", Edits: []*droverv1.DraftEdit{{JobId: id, Request: wide}}}, connect.CodeInvalidArgument, "bad-value",
+			&droverv1.DraftRequest{Round: "r", Edits: []*droverv1.DraftEdit{{JobId: id,
+				Request: wide}}}, connect.CodeInvalidArgument, "bad-value",
 			"edits[0].request", "none", "",
 		},
 		"a transfer of what stands": {
@@ -328,14 +338,18 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 			connect.CodeInvalidArgument, "bad-value", "questions[0].not_before", "none", "",
 		},
 		"one round too many": {
-			&droverv1.DraftRequest{Round: "r2", Begin: true}, connect.CodeResourceExhausted, "too-many-drafts", "begin", "at most 1", "",
+			&droverv1.DraftRequest{Round: "r2",
+				Begin: true}, connect.CodeResourceExhausted, "too-many-drafts", "begin", "at most 1", "",
 		},
-		"an unknown round": {&droverv1.DraftRequest{Round: "r2"}, connect.CodeNotFound, "unknown-round", "round", "", "begin a new round"},
+		"an unknown round": {&droverv1.DraftRequest{Round: "r2"}, connect.CodeNotFound, "unknown-round", "round", "",
+			"begin a new round"},
 	} {
 		_, err := s.client.Draft(within(t), tc.req)
 		code, d := detail(t, err)
-		if code != tc.code || d.GetReason() != tc.reason || d.GetField() != tc.field || !strings.Contains(d.GetAccepted(), tc.accepted) ||
-			!strings.Contains(d.GetHint(), tc.hint) || d.GetMessage() == "" || d.GetRetryable() != (tc.reason == "too-many-drafts") {
+		if code != tc.code || d.GetReason() != tc.reason || d.GetField() != tc.field ||
+			!strings.Contains(d.GetAccepted(), tc.accepted) ||
+			!strings.Contains(d.GetHint(), tc.hint) || d.GetMessage() == "" ||
+			d.GetRetryable() != (tc.reason == "too-many-drafts") {
 			t.Errorf("%s: %v %v", name, code, d)
 		}
 	}
@@ -356,7 +370,8 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 	}
 	res = s.draft(t, &droverv1.DraftRequest{
 		Round: "r", Edits: []*droverv1.DraftEdit{{JobId: queue[0]}},
-		Questions: []*droverv1.DraftQuestion{ask(wide), ask(&droverv1.Request{Service: "x"}), ask(&droverv1.Request{Service: "block", Width: 9}), ask(&droverv1.Request{Service: "block", Walltime: seconds(0)})},
+		Questions: []*droverv1.DraftQuestion{ask(wide), ask(&droverv1.Request{Service: "x"}),
+			ask(&droverv1.Request{Service: "block", Width: 9}), ask(&droverv1.Request{Service: "block", Walltime: seconds(0)})},
 	})
 	if got := quotes50(res.GetAnswers()); got != "5 unknown-service too-wide out-of-range" {
 		t.Errorf("answers: %s", got)
@@ -393,7 +408,8 @@ func TestMovableJobsAreListed(t *testing.T) {
 	s, _, queue := crew(t, configured(t, ""))
 	s.hold(t, "r", 600, queue[1])
 	res, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{Filter: "state=waiting movable=true"})
-	if err != nil || len(res.GetJobs()) != 4 || res.GetJobs()[0].GetId() != queue[0] || res.GetJobs()[0].GetRequest().GetService() != "block" {
+	if err != nil || len(res.GetJobs()) != 4 || res.GetJobs()[0].GetId() != queue[0] ||
+		res.GetJobs()[0].GetRequest().GetService() != "block" {
 		t.Errorf("%v, %v", res, err)
 	}
 }
@@ -409,7 +425,8 @@ func TestDraftsWorkWhileTheSiteIsBusy(t *testing.T) {
 				for i := range 10 {
 					id := newID(t)
 					res, err := s.client.Draft(within(t), &droverv1.DraftRequest{
-						Round: round, Begin: i == 5, Edits: []*droverv1.DraftEdit{{JobId: queue[i%5]}, {JobId: id, Put: true, Request: wide}},
+						Round: round, Begin: i == 5, Edits: []*droverv1.DraftEdit{{JobId: queue[i%5]}, {JobId: id, Put: true,
+							Request: wide}},
 						Questions: append(standing(queue...), &droverv1.DraftQuestion{JobId: id, Request: wide}),
 					})
 					if err != nil || quotes50(res.GetEdits()[1:]) == "-" || len(res.GetAnswers()) != 6 {

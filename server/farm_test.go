@@ -161,7 +161,8 @@ func TestJobWithACloseDeadlineTakesALicense(t *testing.T) {
 			if other.stopped(t) || urgent.stopped(t) {
 				t.Errorf("stopped: job with the other license %v, urgent job %v", other.stopped(t), urgent.stopped(t))
 			}
-			if j := urgent.end(t); !slices.Equal(j.GetNodes(), []string{"new"}) || j.GetEndedAt().AsTime().After(j.GetRequest().GetDeadline().AsTime()) {
+			if j := urgent.end(t); !slices.Equal(j.GetNodes(), []string{"new"}) ||
+				j.GetEndedAt().AsTime().After(j.GetRequest().GetDeadline().AsTime()) {
 				t.Errorf("the urgent job ran on %v until %v", j.GetNodes(), j.GetEndedAt().AsTime())
 			}
 			eventually(t, "the job resumes", func() bool { return !slow.stopped(t) })
@@ -212,7 +213,8 @@ func TestDrainedMachineLeavesWithItsJob(t *testing.T) {
 	}
 	waits.tell(t)
 	one, two := j.end(t), waits.end(t)
-	if one.GetAttempt() != 2 || !slices.Equal(one.GetNodes(), []string{"old"}) && !slices.Equal(two.GetNodes(), []string{"old"}) {
+	if one.GetAttempt() != 2 || !slices.Equal(one.GetNodes(), []string{"old"}) &&
+		!slices.Equal(two.GetNodes(), []string{"old"}) {
 		t.Errorf("%v\n%v", one, two)
 	}
 }

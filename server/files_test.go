@@ -33,14 +33,16 @@ func TestJobReadsAndWritesContent(t *testing.T) {
 	from := &droverv1.File{Sha256: sum(data), SizeBytes: int64(len(data)), Name: "my data.bin"}
 	j := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(from)}})
 	done := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
-	if o := done.GetOutputs(); len(o) != 1 || o[0].GetArgument() != "to" || o[0].GetSha256() != sum(data) || o[0].GetSizeBytes() != int64(len(data)) {
+	if o := done.GetOutputs(); len(o) != 1 || o[0].GetArgument() != "to" || o[0].GetSha256() != sum(data) ||
+		o[0].GetSizeBytes() != int64(len(data)) {
 		t.Errorf("outputs: %v", o)
 	}
 	got, err := s.download(within(t), j.GetId(), "to", 0)
 	if err != nil || sum(got) != sum(data) {
 		t.Errorf("download: %d bytes, %v", len(got), err)
 	}
-	if got, err = s.download(within(t), j.GetId(), "to", int64(len(data))-3); err != nil || !bytes.Equal(got, data[len(data)-3:]) {
+	if got, err = s.download(within(t), j.GetId(), "to", int64(len(data))-3); err != nil ||
+		!bytes.Equal(got, data[len(data)-3:]) {
 		t.Errorf("download from the end: %q, %v", got, err)
 	}
 	in := s.data.Input(batch.JobID(done.GetId()), "from", "my data.bin")
@@ -74,7 +76,8 @@ func TestInvalidUploadsAreRefused(t *testing.T) {
 		"no hash":         {"..%2F..%2Fetc%2Fpasswd", 10, "bad-value", "sha256"},
 	} {
 		_, err := s.plain(within(t), http.MethodPut, "/v1/content/"+tc.path, bytes.NewReader(make([]byte, tc.size)), "")
-		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetReason() != tc.reason || d.GetField() != tc.field || d.GetAccepted() == "" {
+		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetReason() != tc.reason ||
+			d.GetField() != tc.field || d.GetAccepted() == "" {
 			t.Errorf("%s: %v %v", name, code, d)
 		}
 	}
@@ -118,7 +121,8 @@ func TestMissingOutputsAreNotFound(t *testing.T) {
 			offset = 1000
 		}
 		_, err := s.download(within(t), tc.id, tc.argument, offset)
-		if _, d := detail(t, err); d.GetReason() != tc.reason || d.GetRetryable() != tc.retryable || strings.Contains(d.String(), s.data.Root) {
+		if _, d := detail(t, err); d.GetReason() != tc.reason || d.GetRetryable() != tc.retryable ||
+			strings.Contains(d.String(), s.data.Root) {
 			t.Errorf("%s: %v", name, d)
 		}
 	}
@@ -161,7 +165,8 @@ func TestLogsReplacedByOtherFilesAreRefused(t *testing.T) {
 		if stream.Receive() {
 			t.Errorf("%s: %q", what, stream.Msg().GetData())
 		}
-		if code, d := detail(t, stream.Err()); code != connect.CodeNotFound || d.GetReason() != "unknown-output" || d.GetField() != "stream" {
+		if code, d := detail(t, stream.Err()); code != connect.CodeNotFound || d.GetReason() != "unknown-output" ||
+			d.GetField() != "stream" {
 			t.Errorf("%s: %v %v", what, code, d)
 		}
 		if err := stream.Close(); err != nil {

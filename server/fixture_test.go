@@ -213,7 +213,8 @@ func start(t testing.TB, cfg Config) *testSite {
 	protocols.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{Protocols: &protocols}
 	stopped := false
-	out := &testSite{Server: s, base: s.URL(), client: droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, s.URL())}
+	out := &testSite{Server: s, base: s.URL(),
+		client: droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, s.URL())}
 	out.stop = func() error {
 		stopped = true
 		transport.CloseIdleConnections() // a stopping server waits a second for them
@@ -302,7 +303,8 @@ func (s *testSite) upload(ctx context.Context, data []byte) (*droverv1.File, err
 
 // download fetches an output from an offset.
 func (s *testSite) download(ctx context.Context, id, argument string, offset int64) ([]byte, error) {
-	return s.plain(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/outputs/"+url.PathEscape(argument), nil, rangeFrom(offset))
+	return s.plain(ctx, http.MethodGet, "/v1/jobs/"+url.PathEscape(id)+"/outputs/"+url.PathEscape(argument), nil,
+		rangeFrom(offset))
 }
 
 func rangeFrom(offset int64) string {

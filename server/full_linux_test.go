@@ -135,7 +135,8 @@ func (d *smallDisk) refused(g *ground, accepted *[]*history) *history {
 			*accepted = append(*accepted, h)
 			continue
 		}
-		if code, p := detail(d.t, err); code != connect.CodeResourceExhausted || p.GetReason() != "disk-full" || !p.GetRetryable() {
+		if code, p := detail(d.t, err); code != connect.CodeResourceExhausted || p.GetReason() != "disk-full" ||
+			!p.GetRetryable() {
 			d.t.Fatalf("refused with %v %v", code, p)
 		}
 		return h
@@ -342,7 +343,8 @@ func TestJobWaitsForDiskSpaceForItsInOutFiles(t *testing.T) {
 		t.Fatalf("%v", j)
 	}
 	d.free()
-	if j := d.until(id, done, failed); j.GetState() != done || j.GetAttempt() > 2 || j.GetOutputs()[0].GetSizeBytes() != int64(len(content))+1 {
+	if j := d.until(id, done, failed); j.GetState() != done || j.GetAttempt() > 2 ||
+		j.GetOutputs()[0].GetSizeBytes() != int64(len(content))+1 {
 		t.Errorf("%v", j)
 	}
 }
@@ -375,7 +377,8 @@ func TestUploadToAFullDiskIsRefusedWithoutATrace(t *testing.T) {
 	d := onSmallDisk(t, "")
 	d.run()
 	put := func(data []byte) (int, *droverv1.ErrorDetail) {
-		req, err := http.NewRequestWithContext(within(t), http.MethodPut, "http://"+d.address()+"/v1/content/"+sum(data), bytes.NewReader(data))
+		req, err := http.NewRequestWithContext(within(t), http.MethodPut, "http://"+d.address()+"/v1/content/"+sum(data),
+			bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -395,7 +398,8 @@ func TestUploadToAFullDiskIsRefusedWithoutATrace(t *testing.T) {
 		return res.StatusCode, problem
 	}
 	large := bytes.Repeat([]byte("room "), 2*diskSize/5)
-	if status, p := put(large); status != http.StatusInsufficientStorage || p.GetReason() != "disk-full" || !p.GetRetryable() {
+	if status, p := put(large); status != http.StatusInsufficientStorage || p.GetReason() != "disk-full" ||
+		!p.GetRetryable() {
 		t.Errorf("PUT: %d, %v", status, p)
 	}
 	s := &testSite{client: d.client, base: "http://" + d.address()}

@@ -16,7 +16,8 @@ import (
 
 // keeps returns a request that copies a value and keeps one argument as data.
 func keeps(from *droverv1.Value, argument, id string, mode droverv1.DataMode) *droverv1.Request {
-	return &droverv1.Request{Service: "copy", Owner: "ann", Arguments: arguments{"from": from}, Keep: map[string]*droverv1.Keep{argument: {DataId: id, Mode: mode}}}
+	return &droverv1.Request{Service: "copy", Owner: "ann", Arguments: arguments{"from": from},
+		Keep: map[string]*droverv1.Keep{argument: {DataId: id, Mode: mode}}}
 }
 
 // goes waits until the data are deleted.
@@ -37,7 +38,8 @@ func TestJobKeepsItsInputWhenTheHandleIsDeleted(t *testing.T) {
 	block := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
 	s.until(t, block.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
 	id := newID(t)
-	submit := &droverv1.SubmitRequest{JobId: id, Request: &droverv1.Request{Service: "copy", Arguments: arguments{"from": handle(d.GetId())}}}
+	submit := &droverv1.SubmitRequest{JobId: id, Request: &droverv1.Request{Service: "copy",
+		Arguments: arguments{"from": handle(d.GetId())}}}
 	res, err := s.client.Submit(within(t), submit)
 	if err != nil {
 		t.Fatal(err)
@@ -83,16 +85,19 @@ func TestSubmitChecksWhatARequestSaysAboutAHandle(t *testing.T) {
 		code    connect.Code
 		reason  string
 	}{
-		"another hash": {value(func(f *droverv1.File) { f.Sha256 = sum([]byte("x")) }), connect.CodeInvalidArgument, "bad-value"},
+		"another hash": {value(func(f *droverv1.File) { f.Sha256 = sum([]byte("x")) }), connect.CodeInvalidArgument,
+			"bad-value"},
 		"another size": {value(func(f *droverv1.File) { f.SizeBytes = 8 }), connect.CodeInvalidArgument, "bad-value"},
 		"no handle":    {value(func(f *droverv1.File) { f.DataId = "last" }), connect.CodeInvalidArgument, "bad-value"},
 		"never here":   {value(func(f *droverv1.File) { f.DataId = never }), connect.CodeNotFound, "unknown-data"},
-		"an array": {&droverv1.Request{Service: "copy", Arguments: arguments{"from": {Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{
-			Content: &droverv1.File{DataId: d.GetId()}, Element: droverv1.ElementType_ELEMENT_TYPE_UINT8, Dimensions: []int64{8},
-		}}}}}, connect.CodeInvalidArgument, "wrong-dimensions"},
+		"an array": {&droverv1.Request{Service: "copy",
+			Arguments: arguments{"from": {Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{
+				Content: &droverv1.File{DataId: d.GetId()}, Element: droverv1.ElementType_ELEMENT_TYPE_UINT8, Dimensions: []int64{8},
+			}}}}}, connect.CodeInvalidArgument, "wrong-dimensions"},
 	} {
 		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: tc.request})
-		if code, p := detail(t, err); code != tc.code || p.GetReason() != tc.reason || p.GetField() != "request.arguments.from" {
+		if code, p := detail(t, err); code != tc.code || p.GetReason() != tc.reason ||
+			p.GetField() != "request.arguments.from" {
 			t.Errorf("submit, %s: %v %v", name, code, p)
 		}
 		_, err = s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: tc.request})
@@ -114,7 +119,8 @@ func TestVolatileDataAreDeletedAfterTheFirstJob(t *testing.T) {
 	s := start(t, cfg)
 	d := s.put(t, "content", volatileMode)
 	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{ // refused: it does not use the data
-		JobId: newID(t), Request: &droverv1.Request{Service: "copy", Width: 99, Arguments: arguments{"from": handle(d.GetId())}},
+		JobId: newID(t), Request: &droverv1.Request{Service: "copy", Width: 99,
+			Arguments: arguments{"from": handle(d.GetId())}},
 	})
 	if err == nil || len(s.depot.Users()) != 0 {
 		t.Fatalf("refused: %v, users %v", err, s.depot.Users())
@@ -151,7 +157,8 @@ func TestUnfinishedUseEndsAfterARestart(t *testing.T) {
 	}
 	s = start(t, cfg)
 	if s.has(t, spent.GetId()) || !s.has(t, unused.GetId()) || len(s.depot.Users()) != 0 {
-		t.Errorf("spent exists: %v, unused exists: %v, users %v", s.has(t, spent.GetId()), s.has(t, unused.GetId()), s.depot.Users())
+		t.Errorf("spent exists: %v, unused exists: %v, users %v", s.has(t, spent.GetId()), s.has(t, unused.GetId()),
+			s.depot.Users())
 	}
 }
 
@@ -168,7 +175,8 @@ func TestInputsAreKeptBeforeTheJobIsAccepted(t *testing.T) {
 	if err != nil || len(res.GetData()) != 1 {
 		t.Fatal(res, err)
 	}
-	if d := res.GetData()[0]; d.GetContent().GetSha256() != f.GetSha256() || d.GetContent().GetName() != "a.txt" || d.GetOwner() != "ann" || d.GetMode() != volatileMode || d.GetJobId() == "" {
+	if d := res.GetData()[0]; d.GetContent().GetSha256() != f.GetSha256() || d.GetContent().GetName() != "a.txt" ||
+		d.GetOwner() != "ann" || d.GetMode() != volatileMode || d.GetJobId() == "" {
 		t.Errorf("kept: %v", d)
 	}
 	refused := keeps(file(f), "from", newID(t), persistentMode)
@@ -182,11 +190,12 @@ func TestInputsAreKeptBeforeTheJobIsAccepted(t *testing.T) {
 		reason, field string
 	}{
 		"a job that is not accepted": {refused, "too-wide", "request.width"},
-		"no room":                    {keeps(file(large), "from", newID(t), persistentMode), "data-quota", "request.keep.from"},
-		"no such argument":           {keeps(file(f), "form", newID(t), persistentMode), "bad-value", "request.keep.form"},
-		"a mode of tomorrow":         {keeps(file(f), "from", newID(t), 99), "bad-value", "request.keep.from.mode"},
-		"no handle":                  {keeps(file(f), "from", "x", persistentMode), "bad-value", "request.keep.from.data_id"},
-		"a handle with others":       {keeps(file(f), "from", id, stickyMode), "data-conflict", "request.keep.from"},
+		"no room": {keeps(file(large), "from", newID(t), persistentMode), "data-quota",
+			"request.keep.from"},
+		"no such argument":     {keeps(file(f), "form", newID(t), persistentMode), "bad-value", "request.keep.form"},
+		"a mode of tomorrow":   {keeps(file(f), "from", newID(t), 99), "bad-value", "request.keep.from.mode"},
+		"no handle":            {keeps(file(f), "from", "x", persistentMode), "bad-value", "request.keep.from.data_id"},
+		"a handle with others": {keeps(file(f), "from", id, stickyMode), "data-conflict", "request.keep.from"},
 	} {
 		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: tc.request})
 		if _, p := detail(t, err); p.GetReason() != tc.reason || p.GetField() != tc.field {
@@ -204,17 +213,20 @@ func TestOutputsAreKeptBeforeTheyAreReported(t *testing.T) {
 	d := s.put(t, "content", persistentMode)
 	id := newID(t)
 	j := s.until(t, s.submit(t, keeps(handle(d.GetId()), "to", id, stickyMode)).GetId(), droverv1.JobState_JOB_STATE_DONE)
-	if o := j.GetOutputs(); len(o) != 1 || o[0].GetDataId() != id || j.GetOutcome().GetReason() != "" || j.GetRequest().GetKeep()["to"].GetDataId() != id {
+	if o := j.GetOutputs(); len(o) != 1 || o[0].GetDataId() != id || j.GetOutcome().GetReason() != "" ||
+		j.GetRequest().GetKeep()["to"].GetDataId() != id {
 		t.Errorf("job: %v", j)
 	}
 	res, err := s.client.GetData(within(t), &droverv1.GetDataRequest{Ids: []string{id}})
-	if err != nil || len(res.GetData()) != 1 || res.GetData()[0].GetJobId() != j.GetId() || res.GetData()[0].GetMode() != stickyMode {
+	if err != nil || len(res.GetData()) != 1 || res.GetData()[0].GetJobId() != j.GetId() ||
+		res.GetData()[0].GetMode() != stickyMode {
 		t.Fatalf("kept: %v, %v", res, err)
 	}
 	if got, err := s.fetch(within(t), id, 0); err != nil || got != "content" {
 		t.Errorf("content: %q, %v", got, err)
 	}
-	next := s.until(t, s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": handle(id)}}).GetId(), droverv1.JobState_JOB_STATE_DONE)
+	next := s.until(t, s.submit(t, &droverv1.Request{Service: "copy",
+		Arguments: arguments{"from": handle(id)}}).GetId(), droverv1.JobState_JOB_STATE_DONE)
 	if got, err := s.download(within(t), next.GetId(), "to", 0); err != nil || string(got) != "content" {
 		t.Errorf("used by the next job: %q, %v", got, err)
 	}
@@ -231,7 +243,8 @@ func TestJobIsDoneEvenIfItsOutputCannotBeKept(t *testing.T) {
 	request.Keep["more"] = &droverv1.Keep{DataId: newID(t)}
 	j := s.until(t, s.submit(t, request).GetId(), droverv1.JobState_JOB_STATE_DONE)
 	why := j.GetOutcome().GetReason()
-	if !strings.HasPrefix(why, "not kept: ") || !strings.Contains(why, "more was not written") || !strings.Contains(why, "to: no room for 11 bytes") || s.has(t, id) {
+	if !strings.HasPrefix(why, "not kept: ") || !strings.Contains(why, "more was not written") ||
+		!strings.Contains(why, "to: no room for 11 bytes") || s.has(t, id) {
 		t.Errorf("outcome: %v", j.GetOutcome())
 	}
 	if got, err := s.download(within(t), j.GetId(), "to", 0); err != nil || string(got) != "eleven byte" {
@@ -303,7 +316,8 @@ func TestConcurrentEqualSubmissionsKeepDataOnce(t *testing.T) {
 	}
 	impatient, cancel := context.WithTimeout(within(t), 50*time.Millisecond)
 	defer cancel()
-	if _, err := s.client.Submit(impatient, submit); connect.CodeOf(err) != connect.CodeDeadlineExceeded || s.has(t, kept) {
+	if _, err := s.client.Submit(impatient, submit); connect.CodeOf(err) != connect.CodeDeadlineExceeded ||
+		s.has(t, kept) {
 		t.Errorf("during another call: %v, kept: %v", err, s.has(t, kept))
 	}
 	done()

@@ -14,7 +14,8 @@ import (
 // begin uploads the beginning of some content to a site, like an interrupted upload.
 func (p *processSite) begin(content, beginning []byte) {
 	p.t.Helper()
-	req, err := http.NewRequestWithContext(within(p.t), http.MethodPut, "http://"+p.address()+"/v1/content/"+sum(content), bytes.NewReader(beginning))
+	req, err := http.NewRequestWithContext(within(p.t), http.MethodPut,
+		"http://"+p.address()+"/v1/content/"+sum(content), bytes.NewReader(beginning))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -37,7 +37,10 @@ func ask(t *testing.T, method, url string, body io.Reader, headers ...string) an
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	transport := &http.Transport{DisableKeepAlives: true}
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	res, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +57,8 @@ func ask(t *testing.T, method, url string, body io.Reader, headers ...string) an
 func (a answer) reason(t *testing.T) string {
 	t.Helper()
 	var detail struct{ Reason, Field, Message string }
-	if err := json.Unmarshal([]byte(a.body), &detail); err != nil || detail.Message == "" || a.header.Get("Content-Type") != "application/json" {
+	if err := json.Unmarshal([]byte(a.body), &detail); err != nil || detail.Message == "" ||
+		a.header.Get("Content-Type") != "application/json" {
 		t.Fatalf("no detail: %d %q: %v", a.status, a.body, err)
 	}
 	return detail.Reason + " " + detail.Field
@@ -84,16 +88,19 @@ func TestFilesOverPlainHTTP(t *testing.T) {
 	if a.status != 200 || a.body != data || a.header.Get("ETag") != `"`+sum([]byte(data))+`"` || a.header.Get("Content-Length") != "320000" {
 		t.Errorf("get: %d, %d bytes, %v", a.status, len(a.body), a.header)
 	}
-	if a := ask(t, "GET", output, nil, "Range", "bytes=319990-", "If-Range", a.header.Get("ETag")); a.status != 206 || a.body != data[319_990:] {
+	if a := ask(t, "GET", output, nil, "Range", "bytes=319990-", "If-Range", a.header.Get("ETag")); a.status != 206 ||
+		a.body != data[319_990:] {
 		t.Errorf("range: %+v", a)
 	}
 	if a := ask(t, "GET", output, nil, "Range", "bytes=320000-"); a.status != 416 || a.reason(t) != "out-of-range Range" {
 		t.Errorf("past the end: %+v", a)
 	}
-	if a := ask(t, "GET", s.URL()+"/v1/jobs/"+j.GetId()+"/outputs/from", nil); a.status != 404 || a.reason(t) != "unknown-output argument" {
+	if a := ask(t, "GET", s.URL()+"/v1/jobs/"+j.GetId()+"/outputs/from", nil); a.status != 404 ||
+		a.reason(t) != "unknown-output argument" {
 		t.Errorf("input as an output: %+v", a)
 	}
-	if a := ask(t, "GET", s.URL()+"/v1/jobs/"+newID(t)+"/stdout", nil); a.status != 404 || a.reason(t) != "unknown-job job_id" {
+	if a := ask(t, "GET", s.URL()+"/v1/jobs/"+newID(t)+"/stdout", nil); a.status != 404 ||
+		a.reason(t) != "unknown-job job_id" {
 		t.Errorf("unknown job: %+v", a)
 	}
 	if a := ask(t, "GET", s.URL()+"/v1/jobs/..%2f../stdout", nil); a.status != 400 || a.reason(t) != "bad-value job_id" {
@@ -113,7 +120,8 @@ func TestLogStreamsOverPlainHTTP(t *testing.T) {
 		if len(want) < 2 {
 			continue
 		}
-		if a := ask(t, "GET", s.URL()+"/v1/jobs/"+j.GetId()+"/"+name, nil, "Range", "bytes=1-"); a.status != 206 || a.body != want[1:] {
+		if a := ask(t, "GET", s.URL()+"/v1/jobs/"+j.GetId()+"/"+name, nil, "Range", "bytes=1-"); a.status != 206 ||
+			a.body != want[1:] {
 			t.Errorf("%s from 1: %+v, want %q", name, a, want[1:])
 		}
 	}
@@ -129,10 +137,12 @@ func TestHTTPUploadResumesInParts(t *testing.T) {
 	if a := put("0123", "0-3/10"); a.status != 202 || a.header.Get("Upload-Offset") != "4" {
 		t.Fatalf("first part: %+v", a)
 	}
-	if a := ask(t, "HEAD", url+"?size=10", nil); a.status != 404 || a.header.Get("Upload-Offset") != "4" || a.header.Get("Upload-Length") != "10" {
+	if a := ask(t, "HEAD", url+"?size=10", nil); a.status != 404 || a.header.Get("Upload-Offset") != "4" ||
+		a.header.Get("Upload-Length") != "10" {
 		t.Errorf("state after the first part: %+v", a)
 	}
-	if a := put("56789", "5-9/10"); a.status != 416 || a.header.Get("Upload-Offset") != "4" || a.reason(t) != "out-of-range offset" {
+	if a := put("56789", "5-9/10"); a.status != 416 || a.header.Get("Upload-Offset") != "4" ||
+		a.reason(t) != "out-of-range offset" {
 		t.Errorf("part after a gap: %+v", a)
 	}
 	if a := put("456789", "4-9/10"); a.status != 201 {
@@ -156,7 +166,8 @@ func TestInterruptedUploadIsAClientError(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nConnection: close\r\n\r\n0123", strings.TrimPrefix(url, s.URL())); err != nil {
+	if _, err := fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nConnection: close\r\n\r\n0123",
+		strings.TrimPrefix(url, s.URL())); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
@@ -238,7 +249,8 @@ func TestUploadResumesAfterAServerKill(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 64<<10) // 1 MiB
 	stat := func() *droverv1.StatContentResponse {
 		t.Helper()
-		have, err := p.client.StatContent(within(t), &droverv1.StatContentRequest{Sha256: sum(data), SizeBytes: int64(len(data))})
+		have, err := p.client.StatContent(within(t), &droverv1.StatContentRequest{Sha256: sum(data),
+			SizeBytes: int64(len(data))})
 		if err != nil {
 			t.Fatal(err)
 		}

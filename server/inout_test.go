@@ -77,7 +77,8 @@ func TestSecondAttemptStartsWithTheOriginalInput(t *testing.T) {
 	id := p.submit(newID(t), r).GetId()
 	p.until(id, running)
 	p.has(id, "work/c", "abc+")
-	if err := os.WriteFile(filepath.Join(p.dir, "jobs", id, "work", "same"), []byte("not by the next one"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(p.dir, "jobs", id, "work", "same"), []byte("not by the next one"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.killSupervisors()
@@ -145,7 +146,8 @@ func TestWrongArrayWrittenWhileTheServerIsDownFailsTheJob(t *testing.T) {
 	p := newProcessSite(t, "lyon", changesYAML)
 	p.run()
 	r, gate := changing(t, p, "changes")
-	r.Arguments["c"] = (&testSite{client: p.client, base: "http://" + p.address()}).array(t, []byte("a"), droverv1.ElementType_ELEMENT_TYPE_UINT8, 1)
+	r.Arguments["c"] = (&testSite{client: p.client, base: "http://" + p.address()}).array(t, []byte("a"),
+		droverv1.ElementType_ELEMENT_TYPE_UINT8, 1)
 	id := p.submit(newID(t), r).GetId()
 	p.until(id, running)
 	p.has(id, "work/c", "a+")

@@ -33,7 +33,8 @@ func TestEstimatesStateTheirReliability(t *testing.T) {
 				return q
 			}
 			// 40 s on four processors at speed 1.0, with a quarter added, at twice the speed.
-			if q := ask(0); q.GetWidth() != 4 || q.GetWait().GetSeconds() != 0 || q.GetRun().GetSeconds() != 25 || q.GetWalltime().GetSeconds() != 25 {
+			if q := ask(0); q.GetWidth() != 4 || q.GetWait().GetSeconds() != 0 || q.GetRun().GetSeconds() != 25 ||
+				q.GetWalltime().GetSeconds() != 25 {
 				t.Errorf("on an empty site: %v", q)
 			}
 			if q := ask(1000); q.GetWait().GetSeconds() != 1000 || q.GetWait().GetNanos() > 1e8 {
@@ -81,7 +82,8 @@ func TestAccuracyIsReportedAndSurvivesARestart(t *testing.T) {
 				t.Errorf("%v", a)
 			}
 		}
-		if plain, err := s.client.GetStatus(within(t), &droverv1.GetStatusRequest{}); err != nil || len(plain.GetStatus().GetAccuracy()) != 0 {
+		if plain, err := s.client.GetStatus(within(t), &droverv1.GetStatusRequest{}); err != nil ||
+			len(plain.GetStatus().GetAccuracy()) != 0 {
 			t.Errorf("accuracy without a request for it: %v, %v", plain, err)
 		}
 	}

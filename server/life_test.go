@@ -17,7 +17,8 @@ import (
 
 func TestJobLifeCycle(t *testing.T) {
 	s := start(t, configured(t, ""))
-	decision := &droverv1.DecisionRecord{Agent: "a", Chosen: "lyon", Candidates: []*droverv1.Candidate{{Site: "lyon", Width: 1}}}
+	decision := &droverv1.DecisionRecord{Agent: "a", Chosen: "lyon", Candidates: []*droverv1.Candidate{{Site: "lyon",
+		Width: 1}}}
 	id := newID(t)
 	req := &droverv1.SubmitRequest{
 		JobId: id, Decision: decision,
@@ -34,21 +35,24 @@ func TestJobLifeCycle(t *testing.T) {
 	if !proto.Equal(j.GetRequest(), req.GetRequest()) {
 		t.Errorf("request of the job: %v", j.GetRequest())
 	}
-	if j.GetShape().GetWidth() != 1 || j.GetShape().GetWalltime().GetSeconds() != 9 || j.GetSite() != "lyon" || j.GetSubmittedAt() == nil {
+	if j.GetShape().GetWidth() != 1 || j.GetShape().GetWalltime().GetSeconds() != 9 || j.GetSite() != "lyon" ||
+		j.GetSubmittedAt() == nil {
 		t.Errorf("job: %v", j)
 	}
 	if j.GetEstimateKind() != droverv1.EstimateKind_ESTIMATE_KIND_PROMISED || j.GetEstimatedCompletion().GetSeconds() < 9 {
 		t.Errorf("estimate: %v %v", j.GetEstimateKind(), j.GetEstimatedCompletion())
 	}
 	done := s.until(t, id, droverv1.JobState_JOB_STATE_DONE)
-	if done.GetOutcome() == nil || done.GetStartedAt() == nil || done.GetEndedAt() == nil || !slices.Equal(done.GetNodes(), []string{"n1"}) ||
+	if done.GetOutcome() == nil || done.GetStartedAt() == nil || done.GetEndedAt() == nil ||
+		!slices.Equal(done.GetNodes(), []string{"n1"}) ||
 		done.GetRevision() <= j.GetRevision() || !proto.Equal(done.GetDecision(), decision) {
 		t.Errorf("final state: %v", done)
 	}
 	if got, want := s.log(t, &droverv1.ReadLogsRequest{JobId: id}), "$HOME `ls` ; * "+id+" 1\n"; got != want {
 		t.Errorf("stdout %q, want %q", got, want)
 	}
-	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: id, Stream: droverv1.LogStream_LOG_STREAM_STDERR, Offset: 3, Follow: true}); got != "stderr\n" {
+	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: id, Stream: droverv1.LogStream_LOG_STREAM_STDERR, Offset: 3,
+		Follow: true}); got != "stderr\n" {
 		t.Errorf("stderr from offset 3: %q", got)
 	}
 	again, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id})
@@ -92,7 +96,8 @@ func TestExitCodesAndLaunchFailuresAreReported(t *testing.T) {
 	}
 	j = s.submit(t, &droverv1.Request{Service: "absent"})
 	failed = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_FAILED)
-	if r := failed.GetOutcome().GetReason(); r == "" || strings.Contains(r, s.data.Root) || strings.Contains(r, "/nonexistent") {
+	if r := failed.GetOutcome().GetReason(); r == "" || strings.Contains(r, s.data.Root) ||
+		strings.Contains(r, "/nonexistent") {
 		t.Errorf("reason: %q", r)
 	}
 }
@@ -152,7 +157,8 @@ func TestCancelOfRunningAndWaitingJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st := status.GetStatus(); st.GetRunning() != 1 || st.GetWaiting() != 1 || st.GetProcessorsBusy() != 4 || st.GetLoad() != 1 || st.GetBacklogSeconds() != 4*50 {
+	if st := status.GetStatus(); st.GetRunning() != 1 || st.GetWaiting() != 1 || st.GetProcessorsBusy() != 4 ||
+		st.GetLoad() != 1 || st.GetBacklogSeconds() != 4*50 {
 		t.Errorf("status: %v", st)
 	}
 	for _, id := range []string{waiting.GetId(), running.GetId()} {
@@ -172,7 +178,8 @@ func TestCancelOfRunningAndWaitingJobs(t *testing.T) {
 
 func TestRepeatedSubmissionReturnsTheSameJob(t *testing.T) {
 	s := start(t, configured(t, ""))
-	req := &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print", Arguments: arguments{"code": number(1)}}}
+	req := &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print",
+		Arguments: arguments{"code": number(1)}}}
 	var answers []*droverv1.Job
 	for range 3 {
 		res, err := s.client.Submit(within(t), req)
@@ -187,7 +194,8 @@ func TestRepeatedSubmissionReturnsTheSameJob(t *testing.T) {
 	}
 	req.Request.Arguments["code"] = number(2)
 	_, err := s.client.Submit(within(t), req)
-	if code, d := detail(t, err); code != connect.CodeAlreadyExists || d.GetReason() != "job-conflict" || d.GetField() != "job_id" || d.GetRetryable() {
+	if code, d := detail(t, err); code != connect.CodeAlreadyExists || d.GetReason() != "job-conflict" ||
+		d.GetField() != "job_id" || d.GetRetryable() {
 		t.Errorf("same ID, different request: %v %v", code, d)
 	}
 	list, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{})
@@ -242,7 +250,8 @@ func TestPagesOfLargeJobsAreShort(t *testing.T) {
 	for range 5 {
 		essay := &droverv1.DecisionRecord{Agent: strings.Repeat("x", rpc.LargestMessage/5*2)}
 		id := newID(t)
-		if _, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: id, Request: &droverv1.Request{Service: "block", Width: 4}, Decision: essay}); err != nil {
+		if _, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: id,
+			Request: &droverv1.Request{Service: "block", Width: 4}, Decision: essay}); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, id)
@@ -274,7 +283,8 @@ func TestOldJobsAreDeletedWithTheirFiles(t *testing.T) {
 	}
 	ctx := within(t)
 	for { // the server deletes a job shortly after another one ends
-		if list, err := s.client.ListJobs(ctx, &droverv1.ServerServiceListJobsRequest{}); err != nil || len(list.GetJobs()) <= 2 {
+		if list, err := s.client.ListJobs(ctx, &droverv1.ServerServiceListJobsRequest{}); err != nil ||
+			len(list.GetJobs()) <= 2 {
 			break
 		}
 		pause(ctx, 20*time.Millisecond)

@@ -69,5 +69,6 @@ func TestRoundsKeepPromisesToLocalJobs(t *testing.T) {
 // over the wire always come from the grid.
 func (s *testSite) submitLocal(t *testing.T, id string) (site.Job, error) {
 	t.Helper()
-	return s.Server.Submit(within(t), site.Submission{ID: batch.JobID(id), Request: &site.Request{Service: "block", Width: 4, Origin: batch.Local}})
+	return s.Server.Submit(within(t), site.Submission{ID: batch.JobID(id), Request: &site.Request{Service: "block",
+		Width: 4, Origin: batch.Local}})
 }

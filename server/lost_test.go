@@ -104,7 +104,8 @@ func TestJobsEndedByARebootAreLostOrRunAgain(t *testing.T) {
 	}
 	g.open()
 	p.run()
-	if j := untilJob(t, p.client, once, final); j.GetState() != failed || !strings.Contains(j.GetOutcome().GetReason(), "restarted") {
+	if j := untilJob(t, p.client, once, final); j.GetState() != failed || !strings.Contains(j.GetOutcome().GetReason(),
+		"restarted") {
 		t.Errorf("once: %v", j)
 	}
 	if j := untilJob(t, p.client, again, final); j.GetState() != done || j.GetAttempt() != 2 {
@@ -128,10 +129,11 @@ func TestJobThatDeletesItsClaimRunsOnce(t *testing.T) {
 		"running, start not saved, with supervisor":               {why: "exit status"},
 		"running, start not saved, with supervisor, file removed": {file: true, why: "exit status"},
 		"running, start not saved, without supervisor":            {orphan: true, why: "lost"},
-		"ended, start not saved":                                  {ends: true, why: "lost|exit status"}, // the supervisor may still remember it
-		"ended, start not saved, file removed":                    {ends: true, file: true, why: "exit status"},
-		"ended, start not saved, without supervisor":              {ends: true, orphan: true, why: "lost"},
-		"ended, start saved, file removed":                        {saved: true, ends: true, file: true, why: "exit status"},
+		"ended, start not saved": {ends: true,
+			why: "lost|exit status"}, // the supervisor may still remember it
+		"ended, start not saved, file removed":       {ends: true, file: true, why: "exit status"},
+		"ended, start not saved, without supervisor": {ends: true, orphan: true, why: "lost"},
+		"ended, start saved, file removed":           {saved: true, ends: true, file: true, why: "exit status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGround(t)
@@ -161,7 +163,8 @@ func TestJobThatDeletesItsClaimRunsOnce(t *testing.T) {
 			}
 			p.run()
 			g.open()
-			if j := untilJob(t, p.client, id, final); j.GetState() != failed || !regexp.MustCompile(c.why).MatchString(j.GetOutcome().GetReason()) || j.GetAttempt() != 1 {
+			if j := untilJob(t, p.client, id, final); j.GetState() != failed ||
+				!regexp.MustCompile(c.why).MatchString(j.GetOutcome().GetReason()) || j.GetAttempt() != 1 {
 				t.Errorf("%v", j)
 			}
 			await(t, pids[id])
@@ -213,7 +216,8 @@ func TestServerDoesNotStartWithoutTheNodesOfARunningJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for nodes, want := range map[string]string{"{count: 1, processors: 2}": "accepted: 1..2", "{count: 1, processors: 4}": "the platform has 1 nodes"} {
+	for nodes, want := range map[string]string{"{count: 1, processors: 2}": "accepted: 1..2",
+		"{count: 1, processors: 4}": "the platform has 1 nodes"} {
 		less := bytes.Replace(usual, []byte("{count: 2, processors: 2}"), []byte(nodes), 1)
 		if err := os.WriteFile(p.config, less, 0o600); err != nil {
 			t.Fatal(err)

@@ -57,7 +57,8 @@ func TestMeasuredNeedsSurviveARestartAndReachThePolicy(t *testing.T) {
 	}
 	s = start(t, cfg)
 	got := s.get(t, j.GetId())
-	if n := got.GetNeeds(); n.GetDeclaredCpu() != 1 || n.GetMeasuredCpu() < 0.25 || n.GetMeasuredCpu() > 0.3 || n.GetDeclaredMemoryBytes() != 64<<20 || n.GetMeasuredMemoryBytes() != most {
+	if n := got.GetNeeds(); n.GetDeclaredCpu() != 1 || n.GetMeasuredCpu() < 0.25 || n.GetMeasuredCpu() > 0.3 ||
+		n.GetDeclaredMemoryBytes() != 64<<20 || n.GetMeasuredMemoryBytes() != most {
 		t.Errorf("%v", n)
 	}
 	// At its next decision the policy gives the job no more than it needs.
@@ -204,7 +205,8 @@ func TestRequestedCPUCountsWhereProcessorsAreShared(t *testing.T) {
 			busy := s.submit(t, &droverv1.Request{Service: "spin"})
 			s.until(t, busy.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
 			completion := func(cpu float64) time.Duration {
-				res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "short", Cpu: cpu}})
+				res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "short",
+					Cpu: cpu}})
 				if err != nil || res.GetQuote().GetRefusal() != nil {
 					t.Fatalf("%v, %v", res, err)
 				}

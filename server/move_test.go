@@ -16,7 +16,8 @@ var payload = []byte(strings.Repeat("Every one of these bytes must arrive.\n", 9
 func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
 	g := newGrid(t, "policy: {name: fcfs}")
 	id := g.queue(payload)
-	j, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice", MinGain: seconds(10), Reason: "it would wait", Agent: "a"})
+	j, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice", MinGain: seconds(10), Reason: "it would wait",
+		Agent: "a"})
 	if err != nil || j.GetState() != droverv1.JobState_JOB_STATE_MOVING || j.GetPeer() != "nice" || j.GetEpoch() != 1 {
 		t.Fatalf("moving: %v, %v", j, err)
 	}
@@ -32,8 +33,10 @@ func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
 		t.Fatalf("moves: %v", j.GetMoves())
 	}
 	m := j.GetMoves()[0]
-	if m.GetFrom() != "lyon" || m.GetTo() != "nice" || m.GetEpoch() != 1 || m.GetState() != droverv1.MoveState_MOVE_STATE_MOVED ||
-		m.GetReason() != "it would wait" || m.GetAgent() != "a" || m.GetMinGain().GetSeconds() != 10 || m.GetSettledAt() == nil {
+	if m.GetFrom() != "lyon" || m.GetTo() != "nice" || m.GetEpoch() != 1 ||
+		m.GetState() != droverv1.MoveState_MOVE_STATE_MOVED ||
+		m.GetReason() != "it would wait" || m.GetAgent() != "a" || m.GetMinGain().GetSeconds() != 10 ||
+		m.GetSettledAt() == nil {
 		t.Errorf("move: %v", m)
 	}
 	if p := m.GetPredictedGain().AsDuration().Seconds(); p < 30 || p > 101 {
@@ -43,7 +46,8 @@ func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
 		t.Errorf("realized gain %v of a predicted %v for a job that ended at once", r, m.GetPredictedGain().AsDuration())
 	}
 	list, err := g.target.client.ListMoves(within(t), &droverv1.ServerServiceListMovesRequest{Filter: "state=moved"})
-	if err != nil || len(list.GetMoves()) != 1 || list.GetMoves()[0].GetJobId() != id || list.GetMoves()[0].GetRealizedGain() == nil {
+	if err != nil || len(list.GetMoves()) != 1 || list.GetMoves()[0].GetJobId() != id ||
+		list.GetMoves()[0].GetRealizedGain() == nil {
 		t.Errorf("moves of the target: %v, %v", list, err)
 	}
 }
@@ -58,7 +62,8 @@ func TestServerKilledDuringAMoveRunsTheJobOnce(t *testing.T) {
 		kill string
 	}
 	var all []scenario
-	for _, s := range []struct{ at, step string }{{"target", "Reserve"}, {"source", "ReadContent"}, {"target", "Confirm"}} {
+	for _, s := range []struct{ at, step string }{{"target", "Reserve"}, {"source", "ReadContent"},
+		{"target", "Confirm"}} {
 		for _, m := range []moment{before, after} {
 			for _, victim := range []string{"source", "target", "both"} {
 				all = append(all, scenario{s.at, s.step, m, victim})
@@ -112,11 +117,13 @@ func TestRefusedMoveLeavesTheJobInPlace(t *testing.T) {
 		field  string
 		code   connect.Code
 	}{
-		"no job":      {func(r *droverv1.MoveJobRequest) { r.JobId = newID(t) }, "unknown-job", "job_id", connect.CodeNotFound},
-		"no site":     {func(r *droverv1.MoveJobRequest) { r.To = "mars" }, "unknown-site", "to", connect.CodeNotFound},
-		"no name":     {func(r *droverv1.MoveJobRequest) { r.To = "" }, "unknown-site", "to", connect.CodeNotFound},
-		"itself":      {func(r *droverv1.MoveJobRequest) { r.To = "lyon" }, "bad-value", "to", connect.CodeInvalidArgument},
-		"other epoch": {func(r *droverv1.MoveJobRequest) { r.SeenEpoch = 4_000_000_000 }, "stale-epoch", "seen_epoch", connect.CodeFailedPrecondition},
+		"no job": {func(r *droverv1.MoveJobRequest) { r.JobId = newID(t) }, "unknown-job", "job_id",
+			connect.CodeNotFound},
+		"no site": {func(r *droverv1.MoveJobRequest) { r.To = "mars" }, "unknown-site", "to", connect.CodeNotFound},
+		"no name": {func(r *droverv1.MoveJobRequest) { r.To = "" }, "unknown-site", "to", connect.CodeNotFound},
+		"itself":  {func(r *droverv1.MoveJobRequest) { r.To = "lyon" }, "bad-value", "to", connect.CodeInvalidArgument},
+		"other epoch": {func(r *droverv1.MoveJobRequest) { r.SeenEpoch = 4_000_000_000 }, "stale-epoch", "seen_epoch",
+			connect.CodeFailedPrecondition},
 	} {
 		req := &droverv1.MoveJobRequest{JobId: id, To: "nice"}
 		c.change(req)
@@ -137,7 +144,8 @@ func TestRefusedMoveLeavesTheJobInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.aborted(&droverv1.MoveJobRequest{JobId: id, To: "nice", SeenEpoch: 2, MinGain: seconds(3600)}, "it would gain")
-	if list, err := g.source.client.ListMoves(within(t), &droverv1.ServerServiceListMovesRequest{Filter: "state=aborted job=" + id}); err != nil || len(list.GetMoves()) != 3 {
+	if list, err := g.source.client.ListMoves(within(t),
+		&droverv1.ServerServiceListMovesRequest{Filter: "state=aborted job=" + id}); err != nil || len(list.GetMoves()) != 3 {
 		t.Errorf("moves: %v, %v", list, err)
 	}
 	at, j := g.settled(id, []byte("x"))
@@ -145,7 +153,8 @@ func TestRefusedMoveLeavesTheJobInPlace(t *testing.T) {
 		t.Errorf("the job ran at %s: %v", at.name, j)
 	}
 	g.gathered()
-	if _, err := g.target.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id}); connect.CodeOf(err) != connect.CodeNotFound {
+	if _, err := g.target.client.GetJob(within(t),
+		&droverv1.GetJobRequest{JobId: id}); connect.CodeOf(err) != connect.CodeNotFound {
 		t.Errorf("GetJob at the target: %v", err)
 	}
 }
@@ -157,7 +166,8 @@ func (g *grid) aborted(req *droverv1.MoveJobRequest, why string) {
 		g.t.Fatal(err)
 	}
 	j := g.source.until(req.GetJobId(), waiting)
-	if m := j.GetMoves()[len(j.GetMoves())-1]; m.GetState() != droverv1.MoveState_MOVE_STATE_ABORTED || !strings.Contains(m.GetAbortedWhy(), why) || m.GetEpoch() != req.GetSeenEpoch()+1 {
+	if m := j.GetMoves()[len(j.GetMoves())-1]; m.GetState() != droverv1.MoveState_MOVE_STATE_ABORTED ||
+		!strings.Contains(m.GetAbortedWhy(), why) || m.GetEpoch() != req.GetSeenEpoch()+1 {
 		g.t.Errorf("move: %v", m)
 	}
 }
@@ -165,7 +175,8 @@ func (g *grid) aborted(req *droverv1.MoveJobRequest, why string) {
 func TestJobWithoutASuitableServiceAtTheTargetStays(t *testing.T) {
 	g := newGrid(t, "")
 	g.target.stop()
-	g.target.write("nodes: [{count: 1, processors: 2}]\ngossip: {bind: " + freeport.Address(t) + ", seeds: [" + g.seed + "]}\nurl: " + g.urls["nice"] +
+	g.target.write("nodes: [{count: 1, processors: 2}]\ngossip: {bind: " + freeport.Address(t) + ", seeds: [" + g.seed +
+		"]}\nurl: " + g.urls["nice"] +
 		"\nservices:\n  inline:\n    - {name: fed, doc: Other., args: [{name: x, type: int}], command: [drover], model: {fixed: {width: 1, time: 1s}}}\n" +
 		"    - {name: once, doc: Other., args: [{name: ledger, type: string}, {name: gate, type: string}, {name: code, type: int}, {name: out, type: file-out}], command: [drover], model: {table: {1: 1s, 4: 1s}}}")
 	g.target.run()

@@ -29,32 +29,53 @@ func TestInvalidRequestsAreRefusedWithDetails(t *testing.T) {
 		code          connect.Code
 		reason, field string
 	}{
-		"no request":       {nil, connect.CodeInvalidArgument, "bad-value", "request"},
-		"no service":       {&droverv1.Request{}, connect.CodeInvalidArgument, "bad-value", "request.service"},
-		"unknown service":  {&droverv1.Request{Service: "odd"}, connect.CodeNotFound, "unknown-service", "request.service"},
-		"unknown argument": {&droverv1.Request{Service: "print", Arguments: arguments{"odd": number(1)}}, connect.CodeInvalidArgument, "unknown-argument", "request.arguments.odd"},
-		"missing argument": {&droverv1.Request{Service: "copy"}, connect.CodeInvalidArgument, "missing-argument", "request.arguments.from"},
-		"wrong type":       {&droverv1.Request{Service: "print", Arguments: arguments{"code": text("x")}}, connect.CodeInvalidArgument, "wrong-type", "request.arguments.code"},
-		"no value":         {&droverv1.Request{Service: "print", Arguments: arguments{"code": {}}}, connect.CodeInvalidArgument, "bad-value", "request.arguments.code"},
-		"out of range":     {&droverv1.Request{Service: "print", Arguments: arguments{"code": number(100)}}, connect.CodeInvalidArgument, "out-of-range", "request.arguments.code"},
-		"too wide":         {&droverv1.Request{Service: "block", Width: 5}, connect.CodeFailedPrecondition, "too-wide", "request.width"},
-		"negative width":   {&droverv1.Request{Service: "block", Width: -1}, connect.CodeInvalidArgument, "out-of-range", "request.width"},
-		"no walltime":      {&droverv1.Request{Service: "block", Walltime: seconds(0)}, connect.CodeInvalidArgument, "out-of-range", "request.walltime"},
-		"short walltime":   {&droverv1.Request{Service: "block", Walltime: &durationpb.Duration{Nanos: 1}}, connect.CodeInvalidArgument, "out-of-range", "request.walltime"},
-		"absurd walltime":  {&droverv1.Request{Service: "block", Walltime: seconds(315_576_000_000)}, connect.CodeInvalidArgument, "out-of-range", "request.walltime"},
-		"half a walltime":  {&droverv1.Request{Service: "block", Walltime: &durationpb.Duration{Seconds: 1, Nanos: -1}}, connect.CodeInvalidArgument, "out-of-range", "request.walltime"},
-		"bad deadline":     {&droverv1.Request{Service: "block", Deadline: &timestamppb.Timestamp{Seconds: -1}}, connect.CodeInvalidArgument, "out-of-range", "request.deadline"},
-		"late":             {&droverv1.Request{Service: "block", Deadline: &timestamppb.Timestamp{Seconds: 9}}, connect.CodeFailedPrecondition, "too-late", "request.deadline"},
-		"odd CPU":          {&droverv1.Request{Service: "block", Cpu: 1.5}, connect.CodeInvalidArgument, "out-of-range", "request.cpu"},
-		"unknown content":  {&droverv1.Request{Service: "copy", Arguments: arguments{"from": file(unknown)}}, connect.CodeNotFound, "unknown-content", "request.arguments.from"},
-		"no hash":          {&droverv1.Request{Service: "copy", Arguments: arguments{"from": file(&droverv1.File{Sha256: "../x"})}}, connect.CodeInvalidArgument, "bad-value", "request.arguments.from"},
-		"another size":     {&droverv1.Request{Service: "copy", Arguments: arguments{"from": file(&droverv1.File{Sha256: known.GetSha256(), SizeBytes: 4})}}, connect.CodeInvalidArgument, "bad-value", "request.arguments.from"},
-		"a path as a name": {&droverv1.Request{Service: "copy", Arguments: arguments{"from": file(&droverv1.File{Sha256: known.GetSha256(), SizeBytes: 5, Name: "../x"})}}, connect.CodeInvalidArgument, "out-of-range", "request.arguments.from"},
+		"no request":      {nil, connect.CodeInvalidArgument, "bad-value", "request"},
+		"no service":      {&droverv1.Request{}, connect.CodeInvalidArgument, "bad-value", "request.service"},
+		"unknown service": {&droverv1.Request{Service: "odd"}, connect.CodeNotFound, "unknown-service", "request.service"},
+		"unknown argument": {&droverv1.Request{Service: "print", Arguments: arguments{"odd": number(1)}},
+			connect.CodeInvalidArgument, "unknown-argument", "request.arguments.odd"},
+		"missing argument": {&droverv1.Request{Service: "copy"}, connect.CodeInvalidArgument, "missing-argument",
+			"request.arguments.from"},
+		"wrong type": {&droverv1.Request{Service: "print", Arguments: arguments{"code": text("x")}},
+			connect.CodeInvalidArgument, "wrong-type", "request.arguments.code"},
+		"no value": {&droverv1.Request{Service: "print", Arguments: arguments{"code": {}}},
+			connect.CodeInvalidArgument, "bad-value", "request.arguments.code"},
+		"out of range": {&droverv1.Request{Service: "print", Arguments: arguments{"code": number(100)}},
+			connect.CodeInvalidArgument, "out-of-range", "request.arguments.code"},
+		"too wide": {&droverv1.Request{Service: "block", Width: 5}, connect.CodeFailedPrecondition, "too-wide",
+			"request.width"},
+		"negative width": {&droverv1.Request{Service: "block", Width: -1}, connect.CodeInvalidArgument, "out-of-range",
+			"request.width"},
+		"no walltime": {&droverv1.Request{Service: "block", Walltime: seconds(0)}, connect.CodeInvalidArgument,
+			"out-of-range", "request.walltime"},
+		"short walltime": {&droverv1.Request{Service: "block", Walltime: &durationpb.Duration{Nanos: 1}},
+			connect.CodeInvalidArgument, "out-of-range", "request.walltime"},
+		"absurd walltime": {&droverv1.Request{Service: "block", Walltime: seconds(315_576_000_000)},
+			connect.CodeInvalidArgument, "out-of-range", "request.walltime"},
+		"half a walltime": {&droverv1.Request{Service: "block", Walltime: &durationpb.Duration{Seconds: 1, Nanos: -1}},
+			connect.CodeInvalidArgument, "out-of-range", "request.walltime"},
+		"bad deadline": {&droverv1.Request{Service: "block", Deadline: &timestamppb.Timestamp{Seconds: -1}},
+			connect.CodeInvalidArgument, "out-of-range", "request.deadline"},
+		"late": {&droverv1.Request{Service: "block", Deadline: &timestamppb.Timestamp{Seconds: 9}},
+			connect.CodeFailedPrecondition, "too-late", "request.deadline"},
+		"odd CPU": {&droverv1.Request{Service: "block", Cpu: 1.5}, connect.CodeInvalidArgument, "out-of-range",
+			"request.cpu"},
+		"unknown content": {&droverv1.Request{Service: "copy", Arguments: arguments{"from": file(unknown)}},
+			connect.CodeNotFound, "unknown-content", "request.arguments.from"},
+		"no hash": {&droverv1.Request{Service: "copy",
+			Arguments: arguments{"from": file(&droverv1.File{Sha256: "../x"})}}, connect.CodeInvalidArgument, "bad-value", "request.arguments.from"},
+		"another size": {&droverv1.Request{Service: "copy",
+			Arguments: arguments{"from": file(&droverv1.File{Sha256: known.GetSha256(),
+				SizeBytes: 4})}}, connect.CodeInvalidArgument, "bad-value", "request.arguments.from"},
+		"a path as a name": {&droverv1.Request{Service: "copy",
+			Arguments: arguments{"from": file(&droverv1.File{Sha256: known.GetSha256(), SizeBytes: 5,
+				Name: "../x"})}}, connect.CodeInvalidArgument, "out-of-range", "request.arguments.from"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: tc.request})
 			code, d := detail(t, err)
-			if code != tc.code || d.GetReason() != tc.reason || d.GetField() != tc.field || d.GetAccepted() == "" || d.GetMessage() == "" || d.GetRetryable() {
+			if code != tc.code || d.GetReason() != tc.reason || d.GetField() != tc.field || d.GetAccepted() == "" ||
+				d.GetMessage() == "" || d.GetRetryable() {
 				t.Errorf("%v %v", code, d)
 			}
 			if strings.Contains(d.String(), s.data.Root) {
@@ -64,7 +85,8 @@ func TestInvalidRequestsAreRefusedWithDetails(t *testing.T) {
 				return // estimates do not read the content
 			}
 			res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: tc.request})
-			if err == nil && res.GetQuote().GetRefusal().GetReason() != tc.reason && !strings.HasPrefix(tc.field, "request.arguments.from") {
+			if err == nil && res.GetQuote().GetRefusal().GetReason() != tc.reason &&
+				!strings.HasPrefix(tc.field, "request.arguments.from") {
 				t.Errorf("estimate: %v", res)
 			}
 		})
@@ -83,7 +105,8 @@ func TestJobIDsAreChecked(t *testing.T) {
 		"out of date": {"01800000-0000-7000-8000-000000000000", "stale-id"},
 		"to come":     {"ffffffff-ffff-7000-8000-000000000000", "stale-id"},
 	} {
-		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: tc.id, Request: &droverv1.Request{Service: "print"}})
+		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: tc.id,
+			Request: &droverv1.Request{Service: "print"}})
 		if _, d := detail(t, err); d.GetReason() != tc.reason || d.GetField() != "job_id" {
 			t.Errorf("%s: %v", name, d)
 		}
@@ -138,12 +161,14 @@ func TestSubmitToAFullQueueIsRefused(t *testing.T) {
 	}
 	req.JobId = newID(t)
 	_, err := s.client.Submit(within(t), req)
-	if code, d := detail(t, err); code != connect.CodeResourceExhausted || d.GetReason() != "queue-full" || !d.GetRetryable() {
+	if code, d := detail(t, err); code != connect.CodeResourceExhausted || d.GetReason() != "queue-full" ||
+		!d.GetRetryable() {
 		t.Errorf("%v %v", code, d)
 	}
 	// An estimate reports the full queue to agents.
 	res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: req.GetRequest()})
-	if d := res.GetQuote().GetRefusal(); err != nil || d.GetReason() != "queue-full" || !d.GetRetryable() || d.GetAccepted() == "" {
+	if d := res.GetQuote().GetRefusal(); err != nil || d.GetReason() != "queue-full" || !d.GetRetryable() ||
+		d.GetAccepted() == "" {
 		t.Errorf("estimate: %v, %v", res, err)
 	}
 }
@@ -159,7 +184,8 @@ func TestOnePortServesConnectAndGRPCWithHealthAndReflection(t *testing.T) {
 			set(transport.Protocols)
 			defer transport.CloseIdleConnections()
 			client := &http.Client{Transport: transport}
-			req, err := http.NewRequestWithContext(within(t), http.MethodPost, s.URL()+"/grpc.health.v1.Health/Check", strings.NewReader("{}"))
+			req, err := http.NewRequestWithContext(within(t), http.MethodPost, s.URL()+"/grpc.health.v1.Health/Check",
+				strings.NewReader("{}"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,16 +198,20 @@ func TestOnePortServesConnectAndGRPCWithHealthAndReflection(t *testing.T) {
 			if res.StatusCode != http.StatusOK || res.Proto != name {
 				t.Errorf("%s %s", res.Proto, res.Status)
 			}
-			about, err := droverv1connect.NewServerServiceClient(client, s.URL()).Describe(within(t), &droverv1.DescribeRequest{})
+			about, err := droverv1connect.NewServerServiceClient(client, s.URL()).Describe(within(t),
+				&droverv1.DescribeRequest{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if site := about.GetSite(); site.GetName() != "lyon" || site.GetPlatform().GetProcessors() != 4 || site.GetPolicy() != "cbf" ||
+			if site := about.GetSite(); site.GetName() != "lyon" || site.GetPlatform().GetProcessors() != 4 ||
+				site.GetPolicy() != "cbf" ||
 				site.GetSpeed() != 1 || site.GetAddress() != s.URL() || len(site.GetCapabilities()) != 2 {
 				t.Errorf("site: %v", site)
 			}
-			if sv := about.GetServices(); len(sv) != 6 || sv[1].GetName() != "block" || !sv[1].GetMoldable() || sv[1].GetWidthMax() != 4 ||
-				sv[4].GetArguments()[1].GetMaximum().GetIntValue() != 99 || sv[2].GetArguments()[1].GetType() != droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT {
+			if sv := about.GetServices(); len(sv) != 6 || sv[1].GetName() != "block" || !sv[1].GetMoldable() ||
+				sv[1].GetWidthMax() != 4 ||
+				sv[4].GetArguments()[1].GetMaximum().GetIntValue() != 99 ||
+				sv[2].GetArguments()[1].GetType() != droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT {
 				t.Errorf("services: %v", sv)
 			}
 			if name != "HTTP/2.0" {
@@ -189,7 +219,8 @@ func TestOnePortServesConnectAndGRPCWithHealthAndReflection(t *testing.T) {
 			}
 			stream := grpcreflect.NewClient(client, s.URL()).NewStream(within(t))
 			names, err := stream.ListServices()
-			if _, e := stream.Close(); e != nil || err != nil || len(names) != 2 || names[0] != droverv1connect.ServerServiceName {
+			if _, e := stream.Close(); e != nil || err != nil || len(names) != 2 ||
+				names[0] != droverv1connect.ServerServiceName {
 				t.Errorf("reflection: %v, %v, %v", names, err, e)
 			}
 		})

@@ -70,7 +70,8 @@ func TestFixedReservationStartsAtTheRequestedTime(t *testing.T) {
 	b := fixed(booking(t, 3, 600), from)
 	r := s.book(t, b)
 	if r.GetState() != booked || r.GetWidth() != 3 || r.GetSite() != "lyon" || r.GetOwner() != "ann" ||
-		r.GetStart().AsTime().Sub(from).Abs() > time.Microsecond || r.GetEnd().AsTime().Sub(r.GetStart().AsTime()) != 10*time.Minute {
+		r.GetStart().AsTime().Sub(from).Abs() > time.Microsecond ||
+		r.GetEnd().AsTime().Sub(r.GetStart().AsTime()) != 10*time.Minute {
 		t.Errorf("%v", r)
 	}
 	if again := s.book(t, b); !again.GetStart().AsTime().Equal(r.GetStart().AsTime()) || again.GetId() != r.GetId() {
@@ -170,7 +171,8 @@ func TestJobsRunInTheirReservationUntilItIsCancelled(t *testing.T) {
 	if _, d := detail(t, err); d.GetReason() == "" {
 		t.Error("a job in a reservation is movable")
 	}
-	if st, err := s.client.GetStatus(within(t), &droverv1.GetStatusRequest{}); err != nil || st.GetStatus().GetBound() != 1 {
+	if st, err := s.client.GetStatus(within(t), &droverv1.GetStatusRequest{}); err != nil ||
+		st.GetStatus().GetBound() != 1 {
 		t.Errorf("%v, %v", st.GetStatus(), err)
 	}
 	for range 2 {
@@ -222,18 +224,21 @@ func TestAgreementsAreKeptOrRefused(t *testing.T) {
 	}
 	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: agreed(4, 70*time.Second)})
 	_, d := detail(t, err)
-	if completion := d.GetOffer().GetCompletion().AsDuration(); d.GetReason() != "no-offer" || completion < 95*time.Second || completion > 100*time.Second {
+	if completion := d.GetOffer().GetCompletion().AsDuration(); d.GetReason() != "no-offer" ||
+		completion < 95*time.Second || completion > 100*time.Second {
 		t.Errorf("%v", d)
 	}
 	b := s.submit(t, agreed(4, 105*time.Second))
 	c := s.submit(t, agreed(1, 10*time.Minute))
-	if l, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: newID(t), Lease: seconds(60)}); err != nil || len(l.GetJobs()) != 0 {
+	if l, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: newID(t),
+		Lease: seconds(60)}); err != nil || len(l.GetJobs()) != 0 {
 		t.Errorf("HoldJobs: %v, %v", l, err)
 	}
 	s.cancelled(t, c.GetId())
 	for reason, r := range map[string]*droverv1.Request{
-		"bad-value":    {Service: "print", Agreement: &droverv1.Agreement{}},
-		"out-of-range": {Service: "print", Deadline: timestamppb.New(time.Now().Add(time.Hour)), Agreement: &droverv1.Agreement{Penalty: -1}},
+		"bad-value": {Service: "print", Agreement: &droverv1.Agreement{}},
+		"out-of-range": {Service: "print", Deadline: timestamppb.New(time.Now().Add(time.Hour)),
+			Agreement: &droverv1.Agreement{Penalty: -1}},
 	} {
 		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: r})
 		if _, d := detail(t, err); d.GetReason() != reason {
@@ -253,7 +258,8 @@ func TestAgreementsAreKeptOrRefused(t *testing.T) {
 	}
 	st, err := s.client.GetSite(within(t), &droverv1.GetSiteRequest{})
 	counts := st.GetStatus().GetAgreements()
-	if err != nil || counts.GetAccepted() != 4 || counts.GetKept() != 1 || counts.GetVoid() != 3 || counts.GetValue() != 2.5 {
+	if err != nil || counts.GetAccepted() != 4 || counts.GetKept() != 1 || counts.GetVoid() != 3 ||
+		counts.GetValue() != 2.5 {
 		t.Errorf("%v, %v", counts, err)
 	}
 }
@@ -311,7 +317,8 @@ func TestReservationsAndAgreementsSurviveAServerKill(t *testing.T) {
 	got := list()
 	for _, want := range []*droverv1.Reservation{now, later, brief} {
 		r := got[want.GetId()]
-		if !r.GetStart().AsTime().Equal(want.GetStart().AsTime()) || !r.GetEnd().AsTime().Equal(want.GetEnd().AsTime()) || r.GetOwner() != "ann" {
+		if !r.GetStart().AsTime().Equal(want.GetStart().AsTime()) || !r.GetEnd().AsTime().Equal(want.GetEnd().AsTime()) ||
+			r.GetOwner() != "ann" {
 			t.Errorf("%v became %v", want, r)
 		}
 	}

@@ -103,7 +103,8 @@ func TestExpiredLeasePutsHeldJobsBack(t *testing.T) {
 	s.hold(t, "r1", 1, queue[1], queue[3])
 	d.until(func() bool { return d.states[queue[1]] == held && d.states[queue[3]] == held })
 	d.until(func() bool { return d.states[queue[1]] == waiting && d.states[queue[3]] == waiting })
-	for _, j := range s.place(t, "r1", &droverv1.Placement{JobId: queue[1]}, &droverv1.Placement{JobId: queue[3], To: "nice"}) {
+	for _, j := range s.place(t, "r1", &droverv1.Placement{JobId: queue[1]}, &droverv1.Placement{JobId: queue[3],
+		To: "nice"}) {
 		if j.GetState() != waiting || j.GetEpoch() != 0 {
 			t.Errorf("PlaceJobs after the lease: %v", j)
 		}
@@ -137,12 +138,14 @@ func TestSlotOfAJobThatNeverArrivesIsFreed(t *testing.T) {
 	s.introduce(t, "mars")
 	r := reservation(t, func(r *droverv1.ReserveRequest) { r.Request = &droverv1.Request{Service: "block", Width: 4} })
 	first, err := p.Reserve(within(t), r)
-	if err != nil || first.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED || first.GetShape().GetWidth() != 4 {
+	if err != nil || first.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED ||
+		first.GetShape().GetWidth() != 4 {
 		t.Fatalf("reserve: %v, %v", first, err)
 	}
 	wait := func() float64 {
 		t.Helper()
-		res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "block", Width: 4}})
+		res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "block",
+			Width: 4}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,15 +161,18 @@ func TestSlotOfAJobThatNeverArrivesIsFreed(t *testing.T) {
 		t.Fatalf("an incoming job keeps its slot: another job waits %v", w)
 	}
 	lower := reservation(t, func(l *droverv1.ReserveRequest) { l.JobId, l.Epoch = r.GetJobId(), 1 })
-	if res, err := p.Reserve(within(t), lower); err != nil || res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED {
+	if res, err := p.Reserve(within(t), lower); err != nil ||
+		res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED {
 		t.Errorf("repeated Reserve: %v, %v", res, err)
 	}
 	lower.From = "venus"
-	if res, err := p.Reserve(within(t), lower); err != nil || res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_SUPERSEDED {
+	if res, err := p.Reserve(within(t), lower); err != nil ||
+		res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_SUPERSEDED {
 		t.Errorf("Reserve from another site: %v, %v", res, err)
 	}
 	for range 2 {
-		if res, err := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: r.GetJobId(), Epoch: 1, From: "mars"}); err != nil || res.GetSuperseded() {
+		if res, err := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: r.GetJobId(), Epoch: 1,
+			From: "mars"}); err != nil || res.GetSuperseded() {
 			t.Errorf("Confirm: %v, %v", res, err)
 		}
 	}

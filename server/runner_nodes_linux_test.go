@@ -207,7 +207,8 @@ func TestServerStartsWithoutItsNodesAndJobsWait(t *testing.T) {
 	wide := s.submit(t, &droverv1.Request{Service: "where", Width: 4, Arguments: arguments{"text": text("wide")}})
 	narrow := s.submit(t, &droverv1.Request{Service: "where", Width: 1})
 	s.until(t, narrow.GetId(), done)
-	if res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: wide.GetId()}); err != nil || res.GetJob().GetState() != waiting || !slices.Equal(res.GetJob().GetNodesAway(), []string{b.Name}) {
+	if res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: wide.GetId()}); err != nil ||
+		res.GetJob().GetState() != waiting || !slices.Equal(res.GetJob().GetNodesAway(), []string{b.Name}) {
 		t.Errorf("%v, %v", res, err)
 	}
 	if !log.has("node is down", b.Name, "connection refused") {
@@ -223,7 +224,8 @@ func TestServerStartsWithoutItsNodesAndJobsWait(t *testing.T) {
 		}
 	}
 	_ = stream.Close()
-	_, err = s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "where", Width: 4}})
+	_, err = s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "where",
+		Width: 4}})
 	if err == nil || !strings.Contains(err.Error(), "do not answer now: "+b.Name) {
 		t.Errorf("estimate: %v", err)
 	}
@@ -282,7 +284,8 @@ func TestServerStartsWhileNodesWithJobsAreUnreachable(t *testing.T) {
 	}
 	comes.Start()
 	lost := p.until(jobs[1].GetId(), failed)
-	if why := lost.GetOutcome().GetReason(); !strings.Contains(why, "node "+never.Name+" did not answer for longer than its lease") {
+	if why := lost.GetOutcome().GetReason(); !strings.Contains(why,
+		"node "+never.Name+" did not answer for longer than its lease") {
 		t.Errorf("%q", why)
 	}
 	if took := time.Since(begun); took < lease {
@@ -322,7 +325,8 @@ func TestKilledServerAdoptsTheJobsOnItsNodes(t *testing.T) {
 		t.Errorf("took %v to start", took)
 	}
 	third.await(t, 1)
-	if j := p.job(jobs[1].GetId()); j.GetState() != running || j.GetNodes()[0] != where[0] || j.GetAttempt() != jobs[1].GetAttempt() {
+	if j := p.job(jobs[1].GetId()); j.GetState() != running || j.GetNodes()[0] != where[0] ||
+		j.GetAttempt() != jobs[1].GetAttempt() {
 		t.Errorf("the second job is %v on %v, was on %v", j.GetState(), j.GetNodes(), where)
 	}
 	if j := p.until(jobs[2].GetId(), running); j.GetNodes()[0] == where[0] {
@@ -363,7 +367,8 @@ func TestNodesThatDifferFromTheConfigurationAreRefused(t *testing.T) {
 	} {
 		soon(t, what+" is logged", func() bool { return log.has(words...) })
 	}
-	if res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: wide.GetId()}); err != nil || res.GetJob().GetState() != waiting {
+	if res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: wide.GetId()}); err != nil ||
+		res.GetJob().GetState() != waiting {
 		t.Errorf("%v, %v", res, err)
 	}
 }

@@ -23,7 +23,8 @@ type book struct{ dir string }
 
 // request returns a request for all processors of a node.
 func (b book) request(service string) *droverv1.Request {
-	return &droverv1.Request{Width: 2, Service: service, Arguments: arguments{"until": text(filepath.Join(b.dir, "until")), "book": text(filepath.Join(b.dir, "book"))}}
+	return &droverv1.Request{Width: 2, Service: service, Arguments: arguments{"until": text(filepath.Join(b.dir,
+		"until")), "book": text(filepath.Join(b.dir, "book"))}}
 }
 
 // runs returns the process IDs of the recorded runs.
@@ -121,7 +122,8 @@ func TestDeadNodeLosesOnlyItsOwnJobs(t *testing.T) {
 		if took := time.Since(begun); took < 2*time.Second || took > 20*time.Second {
 			t.Errorf("%s: lost after %v", policy, took)
 		}
-		if why := lost.GetOutcome().GetReason(); !strings.Contains(why, "node "+dies.Name+" did not answer for longer than its lease") {
+		if why := lost.GetOutcome().GetReason(); !strings.Contains(why,
+			"node "+dies.Name+" did not answer for longer than its lease") {
 			t.Errorf("%s: %q", policy, why)
 		}
 		die(t, stays)

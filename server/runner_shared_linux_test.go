@@ -67,7 +67,8 @@ func enforced(t *testing.T, s *testSite, all ...cgroup.Ability) {
 // used returns the processor time that a job's task used.
 func (s *testSite) used(t *testing.T, j *droverv1.Job) cgroup.Use {
 	t.Helper()
-	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(), Attempt: j.GetAttempt()}})
+	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(),
+		Attempt: j.GetAttempt()}})
 	if p == nil {
 		t.Fatalf("job %s has no task", j.GetId())
 	}
@@ -170,7 +171,8 @@ func TestNextServerAdoptsRunningAndPausedJobs(t *testing.T) {
 		jobs = append(jobs, s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING))
 	}
 	// Pause a job like a policy does.
-	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(jobs[0].GetId()), Epoch: jobs[0].GetEpoch(), Attempt: jobs[0].GetAttempt()}})
+	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(jobs[0].GetId()), Epoch: jobs[0].GetEpoch(),
+		Attempt: jobs[0].GetAttempt()}})
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +186,8 @@ func TestNextServerAdoptsRunningAndPausedJobs(t *testing.T) {
 			t.Errorf("job %d is another attempt", i)
 		}
 		before := s.used(t, j).CPU
-		for deadline := time.Now().Add(time.Minute); s.used(t, j).CPU < before+20*time.Millisecond; <-time.After(10 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); s.used(t,
+			j).CPU < before+20*time.Millisecond; <-time.After(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("job %d did not resume", i)
 			}
@@ -212,7 +215,8 @@ func TestRunningJobsAreNotAdoptedInTheOtherMode(t *testing.T) {
 	}
 	other := cfg
 	other.Policy.Name = "cbf"
-	if _, err := New(other); err == nil || !strings.Contains(err.Error(), "1 jobs run with shared processors, and policy cbf gives whole ones") {
+	if _, err := New(other); err == nil ||
+		!strings.Contains(err.Error(), "1 jobs run with shared processors, and policy cbf gives whole ones") {
 		t.Fatalf("under cbf: %v", err)
 	}
 	s = start(t, cfg)
@@ -242,15 +246,18 @@ func TestSharesAreReportedRepeatedly(t *testing.T) {
 	if err := stream.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if len(last.GetJobs()) != 2 || len(last.GetNodes()) != 1 || last.GetNodes()[0].GetTasks() != 2 || math.Abs(last.GetNodes()[0].GetGiven()-1) > 0.01 {
+	if len(last.GetJobs()) != 2 || len(last.GetNodes()) != 1 || last.GetNodes()[0].GetTasks() != 2 ||
+		math.Abs(last.GetNodes()[0].GetGiven()-1) > 0.01 {
 		t.Fatalf("%v", last)
 	}
 	for i, j := range last.GetJobs() {
 		cpu := []float64{1, 0.5}[i]
-		if math.Abs(j.GetShare()-cpu/1.5) > 0.01 || math.Abs(j.GetYield()-1/1.5) > 0.01 || j.GetDeclaredCpu() != cpu || j.GetNeedCpu() != cpu || j.GetOwner() != "u" || j.GetPaused() {
+		if math.Abs(j.GetShare()-cpu/1.5) > 0.01 || math.Abs(j.GetYield()-1/1.5) > 0.01 || j.GetDeclaredCpu() != cpu ||
+			j.GetNeedCpu() != cpu || j.GetOwner() != "u" || j.GetPaused() {
 			t.Errorf("%v", j)
 		}
-		if j.GetUsedCpu() > 0 && (j.GetUsedCpuTime().AsDuration() <= 0 || j.GetMeasuredAt().AsTime().After(last.GetAt().AsTime().Add(time.Second))) {
+		if j.GetUsedCpu() > 0 && (j.GetUsedCpuTime().AsDuration() <= 0 ||
+			j.GetMeasuredAt().AsTime().After(last.GetAt().AsTime().Add(time.Second))) {
 			t.Errorf("processor time: %v", j)
 		}
 	}
@@ -269,7 +276,8 @@ func TestWholeProcessorAllocationsAreReported(t *testing.T) {
 		t.Fatal(stream.Err())
 	}
 	m := stream.Msg()
-	if len(m.GetJobs()) != 1 || m.GetJobs()[0].GetShare() != 1 || m.GetJobs()[0].GetYield() != 1 || m.GetJobs()[0].GetTasks() != 2 || m.GetJobs()[0].GetNeedCpu() != 0 {
+	if len(m.GetJobs()) != 1 || m.GetJobs()[0].GetShare() != 1 || m.GetJobs()[0].GetYield() != 1 ||
+		m.GetJobs()[0].GetTasks() != 2 || m.GetJobs()[0].GetNeedCpu() != 0 {
 		t.Errorf("%v", m)
 	}
 	if len(m.GetNodes()) != 2 || m.GetNodes()[0].GetGiven()+m.GetNodes()[1].GetGiven() != 2 {
@@ -280,7 +288,8 @@ func TestWholeProcessorAllocationsAreReported(t *testing.T) {
 // allowed returns the kernel's list of processors of a job's task.
 func (s *testSite) allowed(t *testing.T, j *droverv1.Job) string {
 	t.Helper()
-	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(), Attempt: j.GetAttempt()}})
+	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(),
+		Attempt: j.GetAttempt()}})
 	if p == nil {
 		t.Fatalf("job %s has no task", j.GetId())
 	}
@@ -304,7 +313,8 @@ func TestVirtualNodesGetDistinctProcessorsIfTheHostHasEnough(t *testing.T) {
 		t.Skip("this host has fewer than two free processors")
 	}
 	other := start(t, func() Config { c := sharingSite(t, "nodes: [{processors: 1}]"); c.worth = 0; return c }())
-	if got := other.shared.pins; got != nil && slices.ContainsFunc(pins, func(p []int) bool { return slices.Equal(p, got[0]) }) {
+	if got := other.shared.pins; got != nil &&
+		slices.ContainsFunc(pins, func(p []int) bool { return slices.Equal(p, got[0]) }) {
 		t.Errorf("another site of the host also has %v of %v", got, pins)
 	}
 	var got []string

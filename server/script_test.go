@@ -59,7 +59,8 @@ func TestBatchScriptIsAServiceUnderSlurm(t *testing.T) {
 	if err := refused.Close(); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"--ntasks=9 is left out", "--time=5-0 is left out", "batch system refuses the options of a batch script"} {
+	for _, want := range []string{"--ntasks=9 is left out", "--time=5-0 is left out",
+		"batch system refuses the options of a batch script"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q:\n%s", want, log.String())
 		}

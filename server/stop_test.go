@@ -52,13 +52,15 @@ func TestStoppingServerEndsJobsAndNotifiesWatchers(t *testing.T) {
 	for ofRunning.Receive() {
 		last = ofRunning.Msg().GetJob()
 	}
-	if ofRunning.Err() != nil || last.GetState() != droverv1.JobState_JOB_STATE_FAILED || !strings.Contains(last.GetOutcome().GetReason(), "closed") {
+	if ofRunning.Err() != nil || last.GetState() != droverv1.JobState_JOB_STATE_FAILED ||
+		!strings.Contains(last.GetOutcome().GetReason(), "closed") {
 		t.Errorf("watch of the running job: %v, %v", last, ofRunning.Err())
 	}
 	for ofWaiting.Receive() {
 		t.Errorf("message about the waiting job: %v", ofWaiting.Msg())
 	}
-	if code, d := detail(t, ofWaiting.Err()); code != connect.CodeUnavailable || d.GetReason() != "stopping" || !d.GetRetryable() {
+	if code, d := detail(t, ofWaiting.Err()); code != connect.CodeUnavailable || d.GetReason() != "stopping" ||
+		!d.GetRetryable() {
 		t.Errorf("watch of the waiting job: %v %v", code, d)
 	}
 	for logs.Receive() {
@@ -150,7 +152,8 @@ func TestServerWaitingForJobsToEndOnlyAnswersQueries(t *testing.T) {
 		<-agent.Changed()
 	}
 	name, say := pipe(t)
-	j := s.submit(t, &droverv1.Request{Service: "block", Width: 4, Arguments: arguments{"pipe": text(name)}}) // ignores SIGTERM
+	j := s.submit(t, &droverv1.Request{Service: "block", Width: 4,
+		Arguments: arguments{"pipe": text(name)}}) // ignores SIGTERM
 	logs, err := s.client.ReadLogs(within(t), &droverv1.ReadLogsRequest{JobId: j.GetId(), Follow: true})
 	if err != nil || !logs.Receive() { // the job runs
 		t.Fatalf("logs: %v", err)
@@ -161,11 +164,13 @@ func TestServerWaitingForJobsToEndOnlyAnswersQueries(t *testing.T) {
 	for len(agent.Members()) > 0 {
 		<-agent.Changed()
 	}
-	_, err = s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print"}})
+	_, err = s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t),
+		Request: &droverv1.Request{Service: "print"}})
 	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "stopping" || !d.GetRetryable() {
 		t.Errorf("submit: %v %v", code, d)
 	}
-	if got, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: j.GetId()}); err != nil || got.GetJob().GetState() != droverv1.JobState_JOB_STATE_RUNNING {
+	if got, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: j.GetId()}); err != nil ||
+		got.GetJob().GetState() != droverv1.JobState_JOB_STATE_RUNNING {
 		t.Errorf("job: %v, %v", got, err)
 	}
 	say("that was all")

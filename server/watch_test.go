@@ -133,13 +133,15 @@ func TestWithdrawnJobIsNeverAccepted(t *testing.T) {
 				t.Errorf("withdraw: %v", res)
 			}
 		}
-		if code, d := detail(t, submit()); code != connect.CodeFailedPrecondition || d.GetReason() != "withdrawn" || d.GetField() != "job_id" {
+		if code, d := detail(t, submit()); code != connect.CodeFailedPrecondition || d.GetReason() != "withdrawn" ||
+			d.GetField() != "job_id" {
 			t.Errorf("submit: %v %v", code, d)
 		}
 		if res := withdraw(known); res.GetWithdrawn() || res.GetJob().GetId() != known {
 			t.Errorf("withdraw of an accepted job: %v", res)
 		}
-		if _, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id}); connect.CodeOf(err) != connect.CodeNotFound {
+		if _, err := s.client.GetJob(within(t),
+			&droverv1.GetJobRequest{JobId: id}); connect.CodeOf(err) != connect.CodeNotFound {
 			t.Errorf("GetJob of a withdrawn job: %v", err)
 		}
 		if round == 0 {
@@ -171,7 +173,8 @@ func TestSubmissionOfADeletedJobRunsNothing(t *testing.T) {
 	}
 	for round := range 2 {
 		res, err := s.client.Submit(within(t), req)
-		if err != nil || res.GetJob().GetState() != done || res.GetJob().GetAttempt() != 1 || !res.GetJob().GetEndedAt().AsTime().Equal(first.GetEndedAt().AsTime()) {
+		if err != nil || res.GetJob().GetState() != done || res.GetJob().GetAttempt() != 1 ||
+			!res.GetJob().GetEndedAt().AsTime().Equal(first.GetEndedAt().AsTime()) {
 			t.Errorf("repeated Submit: %v, %v", res, err)
 		}
 		other := &droverv1.SubmitRequest{JobId: req.GetJobId(), Request: &droverv1.Request{Service: "block"}}
