@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/services"
 )
 
-// matrix is rows one after the other.
+// matrix is a matrix in row-major order.
 type matrix struct {
 	rows, cols int
 	data       []float64
@@ -20,23 +20,24 @@ type matrix struct {
 
 func newMatrix(rows, cols int) matrix { return matrix{rows, cols, make([]float64, rows*cols)} }
 
-// elementSize is the bytes of an element in a file.
+// elementSize is the size of an element in a file, in bytes.
 const elementSize = 8
 
-// read reads a matrix of this shape from a file, which has to have its size.
+// read reads a matrix from a file, which must have exactly the matrix's size.
 func read(ctx context.Context, argument, path string, rows, cols int) (matrix, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return matrix{}, fmt.Errorf("%s: %w", argument, err)
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // read only
 	info, err := f.Stat()
 	if err != nil {
 		return matrix{}, fmt.Errorf("%s: %w", argument, err)
 	}
 	if want := int64(rows) * int64(cols) * elementSize; info.Size() != want {
 		return matrix{}, &services.ArgumentError{
-			Argument: argument, Got: fmt.Sprintf("%d bytes", info.Size()), Accepted: fmt.Sprintf("%d bytes: %d x %d numbers", want, rows, cols),
+			Argument: argument, Got: fmt.Sprintf("%d bytes", info.Size()), Accepted: fmt.Sprintf("%d bytes: %d x %d numbers",
+				want, rows, cols),
 		}
 	}
 	m := newMatrix(rows, cols)
@@ -58,10 +59,10 @@ func read(ctx context.Context, argument, path string, rows, cols int) (matrix, e
 	return m, nil
 }
 
-// pieceSize is how much is read or written at once, bytes.
+// pieceSize is the size of one read or write, in bytes.
 const pieceSize = 1 << 20
 
-// write replaces a file by a matrix, whole or not at all.
+// write replaces a file by a matrix, atomically.
 func write(path string, m matrix) error {
 	return services.WriteOutput(path, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, pieceSize)

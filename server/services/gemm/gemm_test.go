@@ -31,7 +31,7 @@ func random(rows, cols int, seed uint64) matrix {
 
 func (m matrix) clone() matrix { return matrix{m.rows, m.cols, append([]float64(nil), m.data...)} }
 
-// naive is the product by its definition, summed up with Kahan's correction.
+// naive computes the product by its definition, with Kahan summation.
 func naive(alpha float64, a, b matrix, beta float64, c matrix) matrix {
 	out := newMatrix(c.rows, c.cols)
 	for i := range c.rows {
@@ -57,9 +57,10 @@ func bits(m matrix) string {
 	return b.String()
 }
 
-func TestProductsAreThoseOfTheDefinition(t *testing.T) {
+func TestProductsMatchTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.OneOf(rapid.IntRange(0, 9), rapid.IntRange(0, 70), rapid.SampledFrom([]int{panelRows, panelRows + 1, panelCols + 1}))
+		size := rapid.OneOf(rapid.IntRange(0, 9), rapid.IntRange(0, 70),
+			rapid.SampledFrom([]int{panelRows, panelRows + 1, panelCols + 1}))
 		rows, inner, cols := size.Draw(t, "rows"), size.Draw(t, "inner"), size.Draw(t, "cols")
 		factor := rapid.SampledFrom([]float64{0, 1, -1, 0.5, 3})
 		alpha, beta := factor.Draw(t, "alpha"), factor.Draw(t, "beta")
@@ -67,11 +68,12 @@ func TestProductsAreThoseOfTheDefinition(t *testing.T) {
 		a, b, c := random(rows, inner, seed), random(inner, cols, seed+1), random(rows, cols, seed+2)
 		want := naive(alpha, a, b, beta, c)
 		got := c.clone()
-		if err := multiply(context.Background(), alpha, a, b, beta, got, rapid.IntRange(1, 5).Draw(t, "threads")); err != nil {
+		if err := multiply(context.Background(), alpha, a, b, beta, got,
+			rapid.IntRange(1, 5).Draw(t, "threads")); err != nil {
 			t.Fatal(err)
 		}
 		for i := range want.data {
-			// Normal numbers: the terms are of size 1, and each sum loses at most a bit.
+			// The terms are about 1, and each addition loses at most one bit.
 			if d := math.Abs(got.data[i] - want.data[i]); !(d <= float64(inner+2)*0x1p-48) {
 				t.Fatalf("element %d is %v, want %v", i, got.data[i], want.data[i])
 			}
@@ -91,12 +93,12 @@ func TestTheResultHasTheSameBitsOnAnyNumberOfThreads(t *testing.T) {
 			want = bits(got)
 		}
 		if bits(got) != want {
-			t.Errorf("%d threads give other bits than 1", threads)
+			t.Errorf("%d threads give different bits than 1", threads)
 		}
 	}
 }
 
-func TestWhatIsMultipliedByZeroIsNotRead(t *testing.T) {
+func TestMatricesWithAZeroFactorAreNotRead(t *testing.T) {
 	nan := matrix{1, 1, []float64{math.NaN()}}
 	one := matrix{1, 1, []float64{1}}
 	for name, tc := range map[string]struct {
@@ -114,11 +116,11 @@ func TestWhatIsMultipliedByZeroIsNotRead(t *testing.T) {
 	}
 	got := one.clone()
 	if err := multiply(t.Context(), 1, nan, one, 1, got, 1); err != nil || !math.IsNaN(got.data[0]) {
-		t.Errorf("a NaN that is read is lost: %v, %v", got.data, err)
+		t.Errorf("a NaN in a matrix that is read is lost: %v, %v", got.data, err)
 	}
 }
 
-// files writes the matrices of a product and returns what it is called with.
+// files writes the matrices of a product and returns its Config.
 func files(t *testing.T, a, b, c matrix) Config {
 	t.Helper()
 	dir := t.TempDir()
@@ -134,14 +136,16 @@ func files(t *testing.T, a, b, c matrix) Config {
 }
 
 func TestRunReplacesCAndReports(t *testing.T) {
-	cfg := files(t, matrix{2, 3, []float64{1, 2, 3, 4, 5, 6}}, matrix{3, 1, []float64{1, 0, -1}}, matrix{2, 1, []float64{10, 20}})
+	cfg := files(t, matrix{2, 3, []float64{1, 2, 3, 4, 5, 6}}, matrix{3, 1, []float64{1, 0, -1}},
+		matrix{2, 1, []float64{10, 20}})
 	cfg.Alpha, cfg.Beta = 2, 0.5
 	var report bytes.Buffer
 	if err := Run(t.Context(), cfg, &report); err != nil {
 		t.Fatal(err)
 	}
 	// 2 (1 - 3) + 5, 2 (4 - 6) + 10; 1.0 is 0x3ff0..., 6.0 is 0x4018...
-	if got, err := os.ReadFile(cfg.C); err != nil || !bytes.Equal(got, []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0x18, 0x40}) {
+	if got, err := os.ReadFile(cfg.C); err != nil || !bytes.Equal(got, []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0,
+		0, 0, 0x18, 0x40}) {
 		t.Errorf("%x, %v", got, err)
 	}
 	if !strings.HasPrefix(report.String(), "product  2 x 3 x 1 (C = 2 A B + 0.5 C)\nthreads  1\nseconds  0.") {
@@ -161,7 +165,7 @@ func TestEmptyMatricesAreMultiplied(t *testing.T) {
 	}
 }
 
-func TestBadInputIsRefusedAndLeavesC(t *testing.T) {
+func TestRunRefusesBadInputAndDoesNotChangeC(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change   func(*Config)
 		argument string
@@ -171,7 +175,8 @@ func TestBadInputIsRefusedAndLeavesC(t *testing.T) {
 		"no file":           {func(c *Config) { c.B = "" }, "b: got \"\""},
 		"no threads":        {func(c *Config) { c.Threads = 0 }, "threads: got 0"},
 		"below zero":        {func(c *Config) { c.Rows = -1 }, "rows: got -1"},
-		"too large":         {func(c *Config) { c.Rows, c.Cols = MaxDimension, MaxDimension }, "elements of c: got 1099511627776"},
+		"too large": {func(c *Config) { c.Rows, c.Cols = MaxDimension, MaxDimension },
+			"elements of c: got 1099511627776"},
 	} {
 		cfg := files(t, random(2, 2, 1), random(2, 1, 2), random(2, 1, 3))
 		before, err := os.ReadFile(cfg.C)
@@ -201,14 +206,15 @@ func TestBadInputIsRefusedAndLeavesC(t *testing.T) {
 	}
 }
 
-func TestACancelledProductLeavesC(t *testing.T) {
+func TestACancelledProductDoesNotChangeC(t *testing.T) {
 	cfg := files(t, random(100, 100, 1), random(100, 100, 2), random(100, 100, 3))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := Run(ctx, cfg, &bytes.Buffer{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("reading: %v", err)
 	}
-	if err := multiply(ctx, 1, random(100, 100, 1), random(100, 100, 2), 0, newMatrix(100, 100), 2); !errors.Is(err, context.Canceled) {
+	if err := multiply(ctx, 1, random(100, 100, 1), random(100, 100, 2), 0, newMatrix(100, 100), 2); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("multiplying: %v", err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(cfg.C)); err != nil || len(left) != 3 {

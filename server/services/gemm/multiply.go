@@ -9,13 +9,13 @@ import (
 
 const (
 	panelRows    = 128 // rows of B in a panel
-	panelCols    = 256 // columns of B in a panel: with its rows 256 KiB, for the second-level cache
-	stripeHeight = 32  // rows of C in one thread's piece of work
-	group        = 4   // rows of C that share what is read of a panel
+	panelCols    = 256 // columns of B in a panel; a panel has 256 KiB and fits the second-level cache
+	stripeHeight = 32  // rows of C in one unit of work of a thread
+	group        = 4   // rows of C that share the reads of a panel
 )
 
-// multiply makes c alpha a b + beta c on the given number of goroutines. It returns ctx's
-// error, wrapped; c is then neither.
+// multiply sets c to alpha a b + beta c on the given number of goroutines. It returns
+// ctx's error, wrapped; c is then invalid.
 func multiply(ctx context.Context, alpha float64, a, b matrix, beta float64, c matrix, threads int) error {
 	stripes := (c.rows + stripeHeight - 1) / stripeHeight
 	var taken atomic.Int64
@@ -43,10 +43,10 @@ func multiply(ctx context.Context, alpha float64, a, b matrix, beta float64, c m
 	return nil
 }
 
-// stripe computes the rows from..to of c; false if ctx ended first.
+// stripe computes the rows from..to of c; false if ctx was cancelled before.
 func stripe(ctx context.Context, alpha float64, a, b matrix, beta float64, c matrix, from, to int) bool {
 	scale(beta, c.data[from*c.cols:to*c.cols])
-	if alpha == 0 { // neither is read, so that no NaN in them matters
+	if alpha == 0 { // do not read a and b: they can hold NaN
 		return true
 	}
 	for top := 0; top < b.rows; top += panelRows {
@@ -68,7 +68,7 @@ func stripe(ctx context.Context, alpha float64, a, b matrix, beta float64, c mat
 	return true
 }
 
-// scale multiplies c by beta. Where that is 0 c is not read: what it was may be no number.
+// scale multiplies c by beta. If beta is 0 it does not read c, which can hold NaN.
 func scale(beta float64, c []float64) {
 	switch beta {
 	case 0:
@@ -82,8 +82,8 @@ func scale(beta float64, c []float64) {
 }
 
 // four adds a panel's part of the product to four rows of c from row i on. The explicit
-// conversions keep the compiler from fusing a product with its sum, on machines where it
-// would: so all machines, and one, compute the same.
+// conversions forbid fused multiply-add, so all machines, and function one, compute the
+// same bits.
 func four(alpha float64, a, b, c matrix, i, top, bottom, left, right int) {
 	c0 := c.data[i*c.cols+left : i*c.cols+right]
 	c1 := c.data[(i+1)*c.cols+left : (i+1)*c.cols+right][:len(c0)]
@@ -102,7 +102,7 @@ func four(alpha float64, a, b, c matrix, i, top, bottom, left, right int) {
 	}
 }
 
-// one is four for one row.
+// one does the same as four for one row.
 func one(alpha float64, a, b, c matrix, i, top, bottom, left, right int) {
 	c0 := c.data[i*c.cols+left : i*c.cols+right]
 	for p := top; p < bottom; p++ {

@@ -14,21 +14,19 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// ErrSingular says that a matrix has no inverse, or none that float64 could
-// tell from none.
+// ErrSingular reports that a matrix is singular to the precision of float64.
 var ErrSingular = errors.New("matrix is singular")
 
-// ErrOverflow says that numbers grew beyond float64.
+// ErrOverflow reports that a result exceeds float64.
 var ErrOverflow = errors.New("numbers too large for float64")
 
 const (
 	panelWidth  = 48  // columns factorized at once
-	stripeWidth = 64  // columns of one thread's piece of work
-	tileHeight  = 192 // rows of one product, few enough that gonum does it in the calling goroutine
+	stripeWidth = 64  // columns of one unit of work of a thread
+	tileHeight  = 192 // rows of one product, so few that gonum uses only the calling goroutine
 )
 
-// factors holds P A = L U: L below the diagonal (its own diagonal is 1), U on
-// and above it.
+// factors holds P A = L U: L below the diagonal (its diagonal is 1), U on and above it.
 type factors struct {
 	lu         blas64.General
 	pivots     []int   // row i was swapped with row pivots[i], in this order
@@ -65,7 +63,7 @@ func factorize(ctx context.Context, n int, a []float64, threads int) (*factors, 
 
 	f.reciprocal = lapack64.Gecon(lapack.MaxColumnSum, f.lu, norm, make([]float64, 4*n), make([]int, n))
 	if !(f.reciprocal >= epsilon) {
-		return nil, fmt.Errorf("%w to working precision: estimated condition %.1e, accepted is at most %.1e",
+		return nil, fmt.Errorf("%w to working precision: estimated condition %.1e, accepted: at most %.1e",
 			ErrSingular, 1/f.reciprocal, 1/epsilon)
 	}
 	return f, nil
@@ -90,8 +88,8 @@ func (f *factors) panel(left, right int) error {
 	return nil
 }
 
-// update brings the columns beside the panel left..right up to date: those
-// already done get its row swaps, those to come also its elimination.
+// update applies the panel left..right to the other columns: the row swaps to the
+// factorized columns, the row swaps and the elimination to the remaining ones.
 func (f *factors) update(ctx context.Context, left, right, threads int) error {
 	n := f.lu.Rows
 	stripes := (n - right + stripeWidth - 1) / stripeWidth
@@ -102,7 +100,7 @@ func (f *factors) update(ctx context.Context, left, right, threads int) error {
 			if i > stripes {
 				return
 			}
-			if i == stripes { // what is left of the panel, as one last piece
+			if i == stripes { // the columns left of the panel, as the last unit of work
 				f.swapRows(left, right, 0, left)
 				continue
 			}
@@ -149,7 +147,7 @@ func (f *factors) swapRows(left, right, from, to int) {
 	}
 }
 
-// solve replaces b by the x with A x = b.
+// solve replaces b by the solution x of A x = b.
 func (f *factors) solve(b []float64) {
 	for i, p := range f.pivots {
 		b[i], b[p] = b[p], b[i]
@@ -159,7 +157,7 @@ func (f *factors) solve(b []float64) {
 	blas64.Trsv(blas.NoTrans, f.triangle(0, len(b), blas.Upper, blas.NonUnit), x)
 }
 
-// block is the view of rows top..bottom, columns left..right.
+// block returns a view of rows top..bottom, columns left..right.
 func (f *factors) block(top, left, bottom, right int) blas64.General {
 	n := f.lu.Stride
 	return blas64.General{
@@ -168,7 +166,7 @@ func (f *factors) block(top, left, bottom, right int) blas64.General {
 	}
 }
 
-// triangle is the view of one triangle of the diagonal block from..to.
+// triangle returns a view of one triangle of the diagonal block from..to.
 func (f *factors) triangle(from, to int, half blas.Uplo, diagonal blas.Diag) blas64.Triangular {
 	n := f.lu.Stride
 	return blas64.Triangular{
@@ -194,7 +192,7 @@ func residual(a, x, b []float64) float64 {
 	if difference == 0 {
 		return 0
 	}
-	// Divided through by ||A||, so that the product cannot overflow.
+	// Dividing by ||A|| first avoids an overflow of the product.
 	return difference / normA / (maxAbs(x) + maxAbs(b)/normA)
 }
 

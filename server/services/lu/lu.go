@@ -2,6 +2,8 @@ package lu
 
 import (
 	"context"
+	_ "embed" // for lundA
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,13 +15,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/services/matrixmarket"
 )
 
-// Run solves the system that cfg names, writes the solution to cfg.Output and
-// a report to stdout. It returns Validate's errors, *matrixmarket.ParseError,
-// *services.ArgumentError for files of the wrong size, ErrSingular,
-// ErrOverflow or ctx's error, all wrapped; then no output file is written.
+// Run solves the system of cfg, writes the solution to cfg.Output and a report to stdout.
+// It returns Validate's errors, *matrixmarket.ParseError, *services.ArgumentError for files
+// of the wrong size, ErrSingular, ErrOverflow or ctx's error, all wrapped. On error it
+// writes no output file.
 //
-// A cancelled ctx ends it after the pieces of work in hand, a few milliseconds
-// each.
+// After ctx is cancelled, each thread finishes its unit of work, a few milliseconds, and
+// stops.
 func Run(ctx context.Context, cfg Config, stdout io.Writer) error {
 	if err := cfg.Validate(); err != nil {
 		return err
@@ -60,7 +62,8 @@ func Run(ctx context.Context, cfg Config, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "matrix     %v\nthreads    %d\ncondition  %.1e (1-norm, estimated)\nresidual   %.1e\nseconds    %.6f (factorize and solve, %s)\n",
+	_, err = fmt.Fprintf(stdout,
+		"matrix     %v\nthreads    %d\ncondition  %.1e (1-norm, estimated)\nresidual   %.1e\nseconds    %.6f (factorize and solve, %s)\n",
 		listed, cfg.Threads, condition, relative, seconds, times(cfg.Repeat))
 	return err
 }
@@ -74,7 +77,8 @@ func times(n int) string {
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
-// readMatrix reads the square matrix in the file, row by row and as listed.
+// readMatrix reads the square matrix in the file. It returns the values row by row and the
+// matrix as listed.
 func readMatrix(ctx context.Context, path string) ([]float64, *matrixmarket.Matrix, error) {
 	m, err := readFile(ctx, "matrix", path, MaxOrder)
 	if err != nil {
@@ -94,8 +98,8 @@ func readMatrix(ctx context.Context, path string) ([]float64, *matrixmarket.Matr
 	return a, m, nil
 }
 
-// rightHandSide reads the vector of length n in the file, or returns A*ones
-// when there is no file.
+// rightHandSide reads the vector of length n in the file, or returns A*ones if there is no
+// file.
 func rightHandSide(ctx context.Context, path string, n int, a []float64) ([]float64, error) {
 	if path == "" {
 		b := make([]float64, n)
@@ -133,7 +137,7 @@ func readFile(ctx context.Context, argument, path string, columns int) (*matrixm
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", argument, err)
 	}
-	defer f.Close() // only read: nothing is lost if this fails
+	defer f.Close() // read only
 	m, err := matrixmarket.Read(cancelReader{ctx, f}, matrixmarket.Limits{
 		Rows: MaxOrder, Cols: columns, Entries: MaxOrder * columns,
 	})
@@ -143,7 +147,7 @@ func readFile(ctx context.Context, argument, path string, columns int) (*matrixm
 	return m, nil
 }
 
-// cancelReader stops reading once ctx is cancelled.
+// cancelReader returns ctx's error after ctx is cancelled.
 type cancelReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -155,3 +159,42 @@ func (c cancelReader) Read(p []byte) (int, error) {
 	}
 	return c.r.Read(p)
 }
+
+// Accepted ranges.
+const (
+	MaxOrder   = 8192 // unknowns: 512 MiB each for A and its factors
+	MaxThreads = 1024
+	MaxRepeat  = 1_000_000
+)
+
+// Config holds the arguments of the service.
+type Config struct {
+	Matrix  string // file of A: Matrix Market, square, at most MaxOrder rows
+	RHS     string // file of b: Matrix Market, one column; empty: b = A*ones
+	Output  string // file of the solution
+	Threads int    // goroutines that factorize, 1 to MaxThreads
+	Repeat  int    // number of solutions of the same system, 1 to MaxRepeat
+}
+
+// DefaultConfig solves once on one thread. It has no files.
+func DefaultConfig() Config {
+	return Config{Threads: 1, Repeat: 1}
+}
+
+// Validate reports every argument out of range, each as a
+// *services.ArgumentError.
+func (c Config) Validate() error {
+	return errors.Join(
+		services.CheckPath("matrix", c.Matrix),
+		services.CheckPath("output", c.Output),
+		services.CheckRange("threads", c.Threads, 1, MaxThreads),
+		services.CheckRange("repeat", c.Repeat, 1, MaxRepeat),
+	)
+}
+
+//go:embed testdata/lund_a.mtx
+var lundA []byte
+
+// LundA returns a copy of the Matrix Market file LUND A, a symmetric system of 147 unknowns
+// from structural engineering, as an example matrix.
+func LundA() []byte { return slices.Clone(lundA) }

@@ -49,7 +49,7 @@ func randomMatrix(n int, seed uint64) []float64 {
 	return a
 }
 
-func TestSolvesSystemsComputedByHand(t *testing.T) {
+func TestSolveSolvesSystemsComputedByHand(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		a, b, want []float64
@@ -70,7 +70,7 @@ func TestSolvesSystemsComputedByHand(t *testing.T) {
 	}
 }
 
-func TestResidualComputedByHand(t *testing.T) {
+func TestResidualMatchesAComputationByHand(t *testing.T) {
 	// A x - b = (0.5, -1); ||A|| = 7, ||x|| = 2, ||b|| = 12.
 	got := residual([]float64{1, 2, 3, 4}, []float64{1, 2}, []float64{4.5, 12})
 	if want := 1.0 / 26; math.Abs(got-want) > 1e-16 {
@@ -91,20 +91,20 @@ func TestRandomSystemsAreSolvedToWorkingPrecision(t *testing.T) {
 	})
 }
 
-func TestSolutionIsTheSameForAnyNumberOfThreads(t *testing.T) {
+func TestTheSolutionIsTheSameForAnyNumberOfThreads(t *testing.T) {
 	for _, n := range []int{1, panelWidth - 1, panelWidth, panelWidth + 1, 130, 257, 400} {
 		a, b := randomMatrix(n, 3), randomMatrix(n, 4)[:n]
 		want := solve(t, a, b, 1)
 		for threads := 2; threads <= 5; threads++ {
 			if !slices.Equal(want, solve(t, a, b, threads)) {
-				t.Errorf("n = %d: %d threads give other bits than 1", n, threads)
+				t.Errorf("n = %d: %d threads give different bits than 1", n, threads)
 			}
 		}
 	}
 }
 
 func TestSingularMatricesAreRefused(t *testing.T) {
-	late := randomMatrix(200, 5) // the trouble is beyond the first panels
+	late := randomMatrix(200, 5) // singular beyond the first panels
 	for i := range 200 {
 		late[i*200+150] = 0
 	}
@@ -139,7 +139,7 @@ func TestNumbersBeyondFloat64AreRefused(t *testing.T) {
 	}
 }
 
-func TestCancelledFactorizationStops(t *testing.T) {
+func TestACancelledFactorizationStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	a := randomMatrix(300, 1)
@@ -183,7 +183,7 @@ func TestRunSolvesTheBundledMatrices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// b was A*ones, so x is ones but for the condition's share.
+			// b is A*ones, so x is ones up to an error proportional to the condition.
 			for i, v := range x.Values {
 				if !(math.Abs(v-1) < condition*1e-15) {
 					t.Errorf("x[%d] = %v, want 1 within %.1e", i, v, condition*1e-15)
@@ -200,7 +200,7 @@ func mustScan(t *testing.T, line, format string, to *float64) {
 	}
 }
 
-// writeFile puts text into a new file.
+// writeFile writes text to a new file.
 func writeFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in.mtx")
@@ -212,7 +212,7 @@ func writeFile(t *testing.T, text string) string {
 
 const twoByTwo = "%%MatrixMarket matrix array real general\n2 2\n2\n1\n1\n3\n"
 
-func TestRunTakesTheRightHandSideFromAFile(t *testing.T) {
+func TestRunReadsTheRightHandSideFromAFile(t *testing.T) {
 	cfg := Config{
 		Matrix: writeFile(t, twoByTwo),
 		RHS:    writeFile(t, "%%MatrixMarket matrix array integer general\n2 1\n3\n5\n"),
@@ -232,7 +232,7 @@ func TestRunTakesTheRightHandSideFromAFile(t *testing.T) {
 	}
 }
 
-func TestRunRefusesFilesThatDoNotFit(t *testing.T) {
+func TestRunRefusesFilesOfTheWrongSize(t *testing.T) {
 	const head = "%%MatrixMarket matrix array real general\n"
 	for _, tt := range []struct {
 		name, matrix, rhs string
@@ -257,7 +257,7 @@ func TestRunRefusesFilesThatDoNotFit(t *testing.T) {
 	}
 }
 
-func TestRunRefusesAMatrixOverTheLimitByItsHeader(t *testing.T) {
+func TestRunRefusesATooLargeMatrixByItsHeader(t *testing.T) {
 	cfg := Config{Output: "x", Threads: 1, Repeat: 1}
 	cfg.Matrix = writeFile(t, "%%MatrixMarket matrix coordinate real general\n1000000000000 1000000000000 1\n1 1 1\n")
 	var parse *matrixmarket.ParseError

@@ -1,11 +1,10 @@
-// Package mandelbrot is the bundled service that renders a part of the
-// Mandelbrot set as a PNG.
+// Package mandelbrot is the bundled service that renders a part of the Mandelbrot set as a
+// PNG.
 //
 // A point c of the complex plane is iterated as z = z*z + c from z = 0 until
-// |z| exceeds a radius or the iterations run out. Points that never leave are
-// black; the others are coloured by the number of steps they took, made
-// continuous by how far beyond the radius they landed (the normalized
-// iteration count).
+// |z| exceeds a radius or the iterations run out. Points that stay inside are black. The
+// color of other points depends on their number of steps, made continuous by the distance
+// beyond the radius (the normalized iteration count).
 //
 //	  width pixels = 3.5/zoom units
 //	┌───────────────────────────────┐
@@ -16,11 +15,11 @@
 //	│ row 4          ─> thread 1    │
 //	└───────────────────────────────┘
 //
-// Threads take the next row whenever they are free, for rows through the set
-// cost far more than others. A pixel depends on nothing but its place, so the
-// file is the same byte for byte with any number of threads.
+// An idle thread takes the next row, because rows through the set cost far more than
+// others. A pixel depends only on its position, so the file is the same byte for byte with
+// any number of threads.
 //
-// No shortcut skips the set's interior. That keeps the time proportional to
-// the iterations done, at most width * height * iterations, so that a
-// performance model of one line describes it.
+// No shortcut skips the interior of the set. The time is therefore proportional to the
+// iterations, at most width * height * iterations, and a one-line performance model
+// describes it.
 package mandelbrot

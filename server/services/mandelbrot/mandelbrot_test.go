@@ -23,7 +23,7 @@ var rewrite = flag.Bool("rewrite", false, "write testdata anew; look at it befor
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// small is a view quick enough for tests.
+// small is a view that renders fast enough for tests.
 func small(t *testing.T) Config {
 	cfg := DefaultConfig()
 	cfg.Width, cfg.Height, cfg.Iterations = 96, 64, 300
@@ -43,18 +43,18 @@ func runAndRead(t *testing.T, cfg Config) []byte {
 	return data
 }
 
-func TestFileIsTheSameForAnyNumberOfThreads(t *testing.T) {
+func TestTheFileIsTheSameForAnyNumberOfThreads(t *testing.T) {
 	cfg := small(t)
 	want := runAndRead(t, cfg)
 	for _, threads := range []int{2, 3, 4, 100} {
 		cfg.Threads = threads
 		if !bytes.Equal(want, runAndRead(t, cfg)) {
-			t.Errorf("%d threads give other bytes than 1", threads)
+			t.Errorf("%d threads give different bytes than 1", threads)
 		}
 	}
 }
 
-func TestImageIsTheGoldenOne(t *testing.T) {
+func TestTheImageMatchesTheGoldenImage(t *testing.T) {
 	const golden = "testdata/whole.png"
 	data := runAndRead(t, small(t))
 	if *rewrite {
@@ -66,8 +66,9 @@ func TestImageIsTheGoldenOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Pixels, not bytes: compression may change with the Go version. One unit
-	// of slack, for logarithms may differ in the last bit between processors.
+	// The test compares pixels, because compression can change with the Go version,
+	// with a tolerance of one unit, because logarithms can differ in the last bit
+	// between processors.
 	want, got := decode(t, old), decode(t, data)
 	if want.Bounds() != got.Bounds() {
 		t.Fatalf("bounds %v, want %v", got.Bounds(), want.Bounds())
@@ -103,7 +104,7 @@ func distance(a, b [3]int) int {
 	return d
 }
 
-func TestKnownPointsEscapeWhenTheyShould(t *testing.T) {
+func TestKnownPointsEscapeAfterTheirNumberOfSteps(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		x, y  float64
@@ -113,7 +114,7 @@ func TestKnownPointsEscapeWhenTheyShould(t *testing.T) {
 		{"cycle of two at -1", -1, 0, 100},
 		{"tip of the antenna", -2, 0, 100},
 		{"i, which ends in a cycle", 0, 1, 100},
-		// About pi/sqrt(0.26-0.25) steps, a known curiosity, and two more to the larger radius.
+		// About pi/sqrt(0.26-0.25) steps, a known fact, and two more to the larger radius.
 		{"just beyond the cusp", 0.26, 0, 32},
 		// 0, 1, 2, 5, 26, 677: the fifth iterate is the first over the radius 256.
 		{"one", 1, 0, 5},
@@ -121,31 +122,31 @@ func TestKnownPointsEscapeWhenTheyShould(t *testing.T) {
 		{"far out", 4, 0, 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			colour, steps := point(tt.x, tt.y, 100)
+			color, steps := point(tt.x, tt.y, 100)
 			if steps != tt.steps {
 				t.Errorf("%d iterations, want %d", steps, tt.steps)
 			}
-			if (colour == inside) != (tt.steps == 100) {
-				t.Errorf("colour %v after %d iterations", colour, steps)
+			if (color == inside) != (tt.steps == 100) {
+				t.Errorf("color %v after %d iterations", color, steps)
 			}
 		})
 	}
 }
 
-func TestColoursAreSmoothAcrossBands(t *testing.T) {
-	// Along the positive axis from 0.3 outwards the step count falls in jumps;
-	// the colours must not.
+func TestColorsAreSmoothAcrossBands(t *testing.T) {
+	// Along the positive axis from 0.3 outwards the step count falls in jumps, but colors
+	// change smoothly.
 	previous, _ := point(0.3, 0, 1000)
 	for x := 0.3; x < 2; x += 1e-4 {
-		colour, _ := point(x, 0, 1000)
-		if d := distance(rgb(previous), rgb(colour)); d > 4 {
-			t.Fatalf("at x = %.4f the colour jumps by %d from %v to %v", x, d, previous, colour)
+		color, _ := point(x, 0, 1000)
+		if d := distance(rgb(previous), rgb(color)); d > 4 {
+			t.Fatalf("at x = %.4f the color jumps by %d from %v to %v", x, d, previous, color)
 		}
-		previous = colour
+		previous = color
 	}
 }
 
-func TestImaginaryAxisPointsUpwards(t *testing.T) {
+func TestTheImaginaryAxisPointsUpwards(t *testing.T) {
 	cfg := small(t)
 	cfg.CentreX, cfg.CentreY, cfg.Zoom = 0, 1, 1000 // around i
 	cfg.Width, cfg.Height = 3, 3
@@ -157,12 +158,12 @@ func TestImaginaryAxisPointsUpwards(t *testing.T) {
 	for row, y := range []float64{1 + pixel, 1, 1 - pixel} {
 		want, _ := point(0, y, cfg.Iterations)
 		if got := img.RGBAAt(1, row); got != want {
-			t.Errorf("row %d is %v, want %v, the colour of %vi", row, got, want, y)
+			t.Errorf("row %d is %v, want %v, the color of %vi", row, got, want, y)
 		}
 	}
 }
 
-func TestCancelledRunStopsAndLeavesNoFile(t *testing.T) {
+func TestACancelledRunStopsAndLeavesNoFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	cfg := small(t)
@@ -175,7 +176,7 @@ func TestCancelledRunStopsAndLeavesNoFile(t *testing.T) {
 	}
 }
 
-func TestReportCountsTheIterations(t *testing.T) {
+func TestTheReportCountsTheIterations(t *testing.T) {
 	cfg := small(t)
 	cfg.Width, cfg.Height, cfg.CentreX, cfg.Zoom = 7, 5, 0, 1e6 // all inside
 	var report strings.Builder
@@ -187,15 +188,15 @@ func TestReportCountsTheIterations(t *testing.T) {
 	}
 }
 
-func TestNeighbouringPixelsStayApartAtTheLargestZoom(t *testing.T) {
+func TestNeighboringPixelsDifferAtTheLargestZoom(t *testing.T) {
 	pixel := fullWidth / MaxZoom / MaxSide
-	// In the set's ring |c| <= 2 neighbouring floats are at most this far apart.
+	// In the disk |c| <= 2 neighboring floats are at most this far apart.
 	if float := math.Nextafter(2, 0); 2-float > pixel/4 {
 		t.Errorf("a pixel of %v is under four float64 steps of %v", pixel, 2-float)
 	}
 }
 
-func TestValidateNamesEveryProblem(t *testing.T) {
+func TestValidateReportsEveryArgument(t *testing.T) {
 	good := small(t)
 	if err := good.Validate(); err != nil {
 		t.Fatalf("default: %v", err)

@@ -15,8 +15,7 @@
 // (positions without values). Symmetries: general, symmetric, skew-symmetric.
 // Complex and Hermitian matrices are refused.
 //
-// Files come from anywhere, so Read has limits: sizes are compared with Limits
-// before anything of that size is allocated, and memory then grows with the
-// lines really read, not with what the header promises. Every complaint about
-// the text is a *ParseError with line and field.
+// Files are untrusted, so Read has limits: it checks sizes against Limits before it
+// allocates, and memory grows with the lines that it reads, not with the sizes in the
+// header. Every error in the text is a *ParseError with line and field.
 package matrixmarket

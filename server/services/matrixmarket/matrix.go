@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Format says how a file lists a matrix.
+// Format is the way in which a file lists a matrix.
 type Format string
 
-// Field says what kind of values a file holds.
+// Field is the kind of values in a file.
 type Field string
 
-// Symmetry says which part of a matrix a file holds.
+// Symmetry determines the part of a matrix that a file holds.
 type Symmetry string
 
-// The words of the header line that are understood.
+// The supported words of the header line.
 const (
 	Coordinate Format = "coordinate" // entries with their positions, the rest zero
 	Array      Format = "array"      // all values, column by column
@@ -29,21 +29,21 @@ const (
 	SkewSymmetric Symmetry = "skew-symmetric" // lower triangle without diagonal
 )
 
-// MaxInteger is the largest magnitude of an integer value: beyond it float64
-// skips integers.
+// MaxInteger is the largest magnitude of an integer value. Float64 cannot represent all
+// integers beyond it.
 const MaxInteger = 1 << 53
 
-// MaxDense is the largest number of values Dense will lay out (1 GiB).
+// MaxDense is the largest number of values for which Dense works (1 GiB).
 const MaxDense = 1 << 27
 
-// Entry is one listed position of a coordinate matrix, counted from 0.
+// Entry is an entry of a coordinate matrix. Positions count from 0.
 type Entry struct {
 	Row, Col int
 	Value    float64
 }
 
-// Matrix is a matrix as its file lists it: the mirrored half of a symmetric
-// matrix is not stored, zeros that are listed are kept, and so is their order.
+// Matrix is a matrix in the form of its file: without the mirrored half of a symmetric
+// matrix, with all listed zeros, and in the file's order.
 type Matrix struct {
 	Format     Format
 	Field      Field
@@ -51,7 +51,7 @@ type Matrix struct {
 	Rows, Cols int
 
 	Entries []Entry   // coordinate: in the file's order
-	Values  []float64 // array: column by column, of each column the stored part
+	Values  []float64 // array: column by column, the stored part of each
 }
 
 // NewVector returns the real general n x 1 array matrix that shares values.
@@ -62,7 +62,7 @@ func NewVector(values []float64) *Matrix {
 	}
 }
 
-// Listed returns the number of entries or values the file lists.
+// Listed returns the number of entries or values in the file.
 func (m *Matrix) Listed() int {
 	if m.Format == Array {
 		return len(m.Values)
@@ -70,13 +70,12 @@ func (m *Matrix) Listed() int {
 	return len(m.Entries)
 }
 
-// Dense returns all Rows*Cols values row by row, the mirrored half of
-// symmetric matrices included. Entries that repeat a position are summed, as
-// codes that assemble matrices piece by piece mean it. It fails when there are
-// more than MaxDense values.
+// Dense returns all Rows*Cols values row by row, including the mirrored half of symmetric
+// matrices. It sums entries with the same position, as codes that assemble matrices expect.
+// It fails if there are more than MaxDense values.
 func (m *Matrix) Dense() ([]float64, error) {
 	if m.Cols > 0 && m.Rows > MaxDense/m.Cols {
-		return nil, fmt.Errorf("%d x %d values laid out densely: accepted are at most %d", m.Rows, m.Cols, MaxDense)
+		return nil, fmt.Errorf("dense matrix of %d x %d values, accepted: at most %d", m.Rows, m.Cols, MaxDense)
 	}
 	dense := make([]float64, m.Rows*m.Cols)
 	add := func(row, col int, value float64) {
@@ -119,8 +118,8 @@ func (m *Matrix) firstRow(col int) int {
 	}
 }
 
-// stored returns how many positions of a Rows x Cols matrix may be listed,
-// which is exactly what an array file lists. It saturates at MaxInt.
+// stored returns the number of positions that a file of this symmetry can list, which is
+// the number of values of an array file. It saturates at MaxInt.
 func (m *Matrix) stored() int {
 	switch m.Symmetry {
 	case Symmetric:
@@ -145,17 +144,17 @@ func saturatingHalf(a, b int) int {
 	return a * b / 2
 }
 
-// Validate reports whether m is something Write can write and Read will read
-// back the same.
+// Validate returns an error unless Write can write m and Read then returns the same
+// matrix.
 func (m *Matrix) Validate() error {
 	if err := m.validateHeader(); err != nil {
 		return err
 	}
 	if m.Rows < 1 || m.Cols < 1 {
-		return fmt.Errorf("size: %d x %d, accepted are at least 1 row and 1 column", m.Rows, m.Cols)
+		return fmt.Errorf("size: %d x %d, accepted: at least 1 row and 1 column", m.Rows, m.Cols)
 	}
 	if m.Symmetry != General && m.Rows != m.Cols {
-		return fmt.Errorf("size: a %s matrix is square, not %d x %d", m.Symmetry, m.Rows, m.Cols)
+		return fmt.Errorf("size: a %s matrix of %d x %d, accepted: square", m.Symmetry, m.Rows, m.Cols)
 	}
 	if m.Format == Array {
 		return m.validateValues()
@@ -163,35 +162,35 @@ func (m *Matrix) Validate() error {
 	return m.validateEntries()
 }
 
-// validateHeader checks the three words and that they go together.
+// validateHeader checks the three words of the header and their combination.
 func (m *Matrix) validateHeader() error {
 	switch m.Format {
 	case Coordinate, Array:
 	default:
-		return fmt.Errorf("format: %q, accepted are coordinate and array", m.Format)
+		return fmt.Errorf("format: %q, accepted: coordinate and array", m.Format)
 	}
 	switch m.Field {
 	case Real, Integer, Pattern:
 	default:
-		return fmt.Errorf("field: %q, accepted are real, integer and pattern", m.Field)
+		return fmt.Errorf("field: %q, accepted: real, integer and pattern", m.Field)
 	}
 	switch m.Symmetry {
 	case General, Symmetric, SkewSymmetric:
 	default:
-		return fmt.Errorf("symmetry: %q, accepted are general, symmetric and skew-symmetric", m.Symmetry)
+		return fmt.Errorf("symmetry: %q, accepted: general, symmetric and skew-symmetric", m.Symmetry)
 	}
 	if m.Field == Pattern && m.Format == Array {
-		return fmt.Errorf("field: pattern goes with coordinate only")
+		return fmt.Errorf("field: pattern requires the coordinate format")
 	}
 	if m.Field == Pattern && m.Symmetry == SkewSymmetric {
-		return fmt.Errorf("symmetry: a pattern is general or symmetric, not skew-symmetric")
+		return fmt.Errorf("symmetry: skew-symmetric, accepted for a pattern: general and symmetric")
 	}
 	return nil
 }
 
 func (m *Matrix) validateValues() error {
 	if len(m.Entries) > 0 {
-		return fmt.Errorf("entries: an array matrix has values only")
+		return fmt.Errorf("entries: an array matrix has only values")
 	}
 	if want := m.stored(); len(m.Values) != want {
 		return fmt.Errorf("values: %d, a %s %d x %d array lists %d", len(m.Values), m.Symmetry, m.Rows, m.Cols, want)
@@ -206,7 +205,7 @@ func (m *Matrix) validateValues() error {
 
 func (m *Matrix) validateEntries() error {
 	if len(m.Values) > 0 {
-		return fmt.Errorf("values: a coordinate matrix has entries only")
+		return fmt.Errorf("values: a coordinate matrix has only entries")
 	}
 	for i, e := range m.Entries {
 		if e.Row < 0 || e.Row >= m.Rows || e.Col < 0 || e.Col >= m.Cols {
@@ -222,36 +221,36 @@ func (m *Matrix) validateEntries() error {
 	return nil
 }
 
-// checkTriangle refuses positions that the symmetry says are not listed.
+// checkTriangle refuses positions that files of this symmetry do not list.
 func (m *Matrix) checkTriangle(row, col int) error {
 	switch {
 	case m.Symmetry == Symmetric && row < col:
-		return fmt.Errorf("above the diagonal; a symmetric file lists row >= column")
+		return fmt.Errorf("above the diagonal, accepted in a symmetric file: row >= column")
 	case m.Symmetry == SkewSymmetric && row <= col:
-		return fmt.Errorf("not below the diagonal; a skew-symmetric file lists row > column")
+		return fmt.Errorf("not below the diagonal, accepted in a skew-symmetric file: row > column")
 	}
 	return nil
 }
 
-// checkValue refuses what the field cannot express.
+// checkValue refuses values that the field cannot represent.
 func (m *Matrix) checkValue(v float64) error {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return fmt.Errorf("%v is not finite", v)
 	case m.Field == Integer && (v != math.Trunc(v) || math.Abs(v) > MaxInteger):
-		return fmt.Errorf("%v, accepted are integers from %d to %d", v, -MaxInteger, MaxInteger)
+		return fmt.Errorf("%v, accepted: integers from %d to %d", v, -MaxInteger, MaxInteger)
 	case m.Field == Pattern && v != 1:
-		return fmt.Errorf("%v, a pattern's value is 1", v)
+		return fmt.Errorf("%v, accepted in a pattern: 1", v)
 	}
 	return nil
 }
 
-// header returns the matrix's words as in a file.
+// header returns the words of the header line.
 func (m *Matrix) header() string {
 	return strings.Join([]string{string(m.Format), string(m.Field), string(m.Symmetry)}, " ")
 }
 
-// String describes the matrix in a line: its size and its header's words.
+// String returns the size of the matrix and the words of its header.
 func (m *Matrix) String() string {
 	return fmt.Sprintf("%d x %d, %d listed (%s)", m.Rows, m.Cols, m.Listed(), m.header())
 }

@@ -29,7 +29,7 @@ func readFile(t *testing.T, name string) *Matrix {
 	return m
 }
 
-func TestReadExpandsEveryKindOfFile(t *testing.T) {
+func TestReadSupportsEveryKindOfFile(t *testing.T) {
 	for _, tt := range []struct {
 		file       string
 		rows, cols int
@@ -92,7 +92,7 @@ func TestReadKeepsListedZerosAndOrder(t *testing.T) {
 	}
 }
 
-func TestReadPatternFromHarwellBoeing(t *testing.T) {
+func TestReadAcceptsAPatternFromHarwellBoeing(t *testing.T) {
 	m := readFile(t, "jgl009.mtx")
 	if got, want := m.String(), "9 x 9, 50 listed (coordinate pattern general)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -102,7 +102,7 @@ func TestReadPatternFromHarwellBoeing(t *testing.T) {
 	}
 }
 
-func TestReadNamesLineAndField(t *testing.T) {
+func TestReadErrorsNameLineAndField(t *testing.T) {
 	const real = "%%MatrixMarket matrix coordinate real general\n"
 	for _, tt := range []struct {
 		name, text string
@@ -165,7 +165,7 @@ func TestReadNamesLineAndField(t *testing.T) {
 	}
 }
 
-func TestReadWithOwnLimits(t *testing.T) {
+func TestReadRespectsTheCallersLimits(t *testing.T) {
 	const text = "%%MatrixMarket matrix coordinate real general\n5 6 1\n1 1 1\n"
 	for _, fits := range []Limits{{}, {Rows: 5, Cols: 6, Entries: 1}} {
 		if _, err := Read(strings.NewReader(text), fits); err != nil {
@@ -174,12 +174,12 @@ func TestReadWithOwnLimits(t *testing.T) {
 	}
 	for _, tight := range []Limits{{Rows: 4}, {Cols: 5}} {
 		if _, err := Read(strings.NewReader(text), tight); err == nil {
-			t.Errorf("%+v let a 5 x 6 matrix in", tight)
+			t.Errorf("%+v accepted a 5 x 6 matrix", tight)
 		}
 	}
 }
 
-func TestReadPassesOnTheReadersError(t *testing.T) {
+func TestReadReturnsTheReadersError(t *testing.T) {
 	broken := errors.New("network down")
 	text := strings.NewReader("%%MatrixMarket matrix array real general\n2 1\n1\n")
 	_, err := Read(io.MultiReader(text, iotest.ErrReader(broken)), Limits{})
@@ -188,7 +188,7 @@ func TestReadPassesOnTheReadersError(t *testing.T) {
 	}
 }
 
-func TestDenseRefusesWhatWouldNotFit(t *testing.T) {
+func TestDenseRefusesTooManyValues(t *testing.T) {
 	text := "%%MatrixMarket matrix coordinate real general\n1000000 1000000 0\n"
 	m, err := Read(strings.NewReader(text), Limits{})
 	if err != nil {
@@ -199,20 +199,23 @@ func TestDenseRefusesWhatWouldNotFit(t *testing.T) {
 	}
 }
 
-func TestWriteRefusesWhatReadWould(t *testing.T) {
+func TestWriteRefusesWhatReadRefuses(t *testing.T) {
 	ok := func() *Matrix { return NewVector([]float64{1, 2}) }
 	for name, spoil := range map[string]func(*Matrix){
-		"format":         func(m *Matrix) { m.Format = "list" },
-		"field":          func(m *Matrix) { m.Field = "complex" },
-		"symmetry":       func(m *Matrix) { m.Symmetry = "hermitian" },
-		"not square":     func(m *Matrix) { m.Symmetry = Symmetric },
-		"no rows":        func(m *Matrix) { m.Rows, m.Values = 0, nil },
-		"value missing":  func(m *Matrix) { m.Values = m.Values[:1] },
-		"entries too":    func(m *Matrix) { m.Entries = []Entry{{}} },
-		"infinite":       func(m *Matrix) { m.Values[0] = 1 / (m.Values[0] - 1) },
-		"fraction":       func(m *Matrix) { m.Field, m.Values[0] = Integer, 1.5 },
-		"outside":        func(m *Matrix) { m.Format, m.Values, m.Entries = Coordinate, nil, []Entry{{2, 0, 1}} },
-		"pattern value":  func(m *Matrix) { m.Format, m.Field, m.Values, m.Entries = Coordinate, Pattern, nil, []Entry{{0, 0, 2}} },
+		"format":        func(m *Matrix) { m.Format = "list" },
+		"field":         func(m *Matrix) { m.Field = "complex" },
+		"symmetry":      func(m *Matrix) { m.Symmetry = "hermitian" },
+		"not square":    func(m *Matrix) { m.Symmetry = Symmetric },
+		"no rows":       func(m *Matrix) { m.Rows, m.Values = 0, nil },
+		"value missing": func(m *Matrix) { m.Values = m.Values[:1] },
+		"entries too":   func(m *Matrix) { m.Entries = []Entry{{}} },
+		"infinite":      func(m *Matrix) { m.Values[0] = 1 / (m.Values[0] - 1) },
+		"fraction":      func(m *Matrix) { m.Field, m.Values[0] = Integer, 1.5 },
+		"outside":       func(m *Matrix) { m.Format, m.Values, m.Entries = Coordinate, nil, []Entry{{2, 0, 1}} },
+		"pattern value": func(m *Matrix) {
+			m.Format, m.Field, m.Values, m.Entries = Coordinate, Pattern, nil,
+				[]Entry{{0, 0, 2}}
+		},
 		"upper triangle": func(m *Matrix) { *m = Matrix{Coordinate, Real, Symmetric, 2, 2, []Entry{{0, 1, 1}}, nil} },
 	} {
 		m := ok()
@@ -227,7 +230,7 @@ func TestWriteRefusesWhatReadWould(t *testing.T) {
 	}
 }
 
-func TestWriteReportsTheWritersError(t *testing.T) {
+func TestWriteReturnsTheWritersError(t *testing.T) {
 	r, w := io.Pipe()
 	broken := errors.New("disk full")
 	r.CloseWithError(broken)
@@ -236,7 +239,7 @@ func TestWriteReportsTheWritersError(t *testing.T) {
 	}
 }
 
-func TestWriteGivesTheTextExpected(t *testing.T) {
+func TestWriteWritesTheStandardFormat(t *testing.T) {
 	var out bytes.Buffer
 	if err := Write(&out, NewVector([]float64{1, -0.1, 1e300}), "by hand"); err != nil {
 		t.Fatal(err)

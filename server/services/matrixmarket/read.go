@@ -28,10 +28,10 @@ const (
 // 1024; some writers exceed it in comments.
 const MaxLine = 8192
 
-// startCapacity bounds what is allocated on the word of the header alone.
+// startCapacity bounds the allocation based on the header alone.
 const startCapacity = 4096
 
-// ParseError is a complaint about the text of a file.
+// ParseError is an error in the text of a file.
 type ParseError struct {
 	Line  int    // counted from 1
 	Field string // the part of the line: banner, format, rows, row, value...
@@ -78,7 +78,7 @@ type parser struct {
 	lines  *bufio.Scanner
 	limits Limits
 	line   int
-	listed int // entries or values announced by the size line
+	listed int // entries or values according to the size line
 	m      Matrix
 }
 
@@ -86,8 +86,7 @@ func (p *parser) fail(field, format string, args ...any) error {
 	return &ParseError{Line: p.line, Field: field, Msg: fmt.Sprintf(format, args...)}
 }
 
-// next returns the words of the next line that is not blank. At the end of the
-// text it returns nil, nil.
+// next returns the words of the next non-blank line; nil, nil at the end of the text.
 func (p *parser) next(comments bool) ([]string, error) {
 	for p.lines.Scan() {
 		p.line++
@@ -108,7 +107,7 @@ func (p *parser) next(comments bool) ([]string, error) {
 	}
 }
 
-// header reads the first line, whose words may be in any case.
+// header reads the first line. Its words are case-insensitive.
 func (p *parser) header() error {
 	words, err := p.next(false)
 	if err != nil {
@@ -177,7 +176,7 @@ func (p *parser) size() error {
 	return nil
 }
 
-// body reads the announced number of entries or values, and nothing after.
+// body reads the listed number of entries or values and refuses text after them.
 func (p *parser) body() error {
 	if p.m.Format == Array {
 		p.m.Values = make([]float64, 0, min(p.listed, startCapacity))
@@ -252,7 +251,7 @@ func (p *parser) entry(words []string) error {
 	return nil
 }
 
-// count reads a whole number from low to high.
+// count reads an integer from low to high.
 func (p *parser) count(field, word string, low, high int) (int, error) {
 	n, err := strconv.Atoi(word)
 	if err != nil || n < low || n > high {
@@ -271,7 +270,8 @@ func (p *parser) number(word string) (float64, error) {
 		return float64(n), nil
 	}
 	v, err := strconv.ParseFloat(word, 64)
-	// ParseFloat also takes hexadecimal, inf and nan, which the format has not.
+	// ParseFloat also accepts hexadecimal numbers, inf and nan, which the format does not
+	// have.
 	if err != nil || strings.Trim(word, "+-.0123456789eE") != "" {
 		return 0, p.fail("value", "%q, accepted are finite decimal numbers", clip(word))
 	}

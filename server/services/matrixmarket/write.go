@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// Write writes m with the given comment lines. Values are written with as many
-// digits as it takes to read the same float64 back. Nothing is written when m
-// or a comment cannot be.
+// Write writes m with the given comment lines. Values have as many digits as are needed to
+// read the same float64 back. If m or a comment is invalid, Write writes nothing.
 func Write(w io.Writer, m *Matrix, comments ...string) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("write matrix: %w", err)
 	}
 	for i, c := range comments {
 		if len(c) > MaxLine/2 || strings.ContainsAny(c, "\r\n") {
-			return fmt.Errorf("write matrix: comment %d: accepted is one line of at most %d bytes", i, MaxLine/2)
+			return fmt.Errorf("write matrix: comment %d: accepted: one line of at most %d bytes", i, MaxLine/2)
 		}
 	}
 

@@ -1,15 +1,14 @@
-// Package primes is the bundled service that counts the primes below a bound, and adds
-// them up. It can be stopped and go on from where it was.
+// Package primes is the bundled service that counts and sums the primes below a bound. It
+// can be stopped and resumed.
 //
-// The numbers are sieved in segments by the primes up to the root of the bound
-// (Eratosthenes), odd numbers only:
+// It sieves the odd numbers in segments by the primes up to the root of the bound
+// (Eratosthenes):
 //
 //	0          segment        2·segment          next              below
 //	├─────────────┼──────────────┼─ ... ──────────┼─────────────── ... ─┤
-//	└ counted: how many, their sum, the largest ──┘ written down: "state"
+//	└ counted: number, sum, largest ──────────────┘ checkpoint: file "state"
 //
-// When it is told to stop it ends the segment in hand, a few milliseconds, and writes
-// down where it is: a file that is there whole or not at all. Started again with the
-// same directory it goes on from there, so what it finds does not depend on how often
-// it was stopped, nor on when.
+// When it is stopped it finishes its segment, a few milliseconds, and writes its state
+// atomically. Started again with the same directory it resumes from the state. The result
+// does not depend on the number or the times of the stops.
 package primes

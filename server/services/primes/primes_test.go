@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/services"
 )
 
-// report runs a count to its end and returns what it says.
+// report runs a count to its end and returns its report.
 func report(t testing.TB, cfg Config) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -23,7 +23,7 @@ func report(t testing.TB, cfg Config) string {
 	return out.String()
 }
 
-func TestKnownCounts(t *testing.T) {
+func TestCountsMatchKnownValues(t *testing.T) {
 	for below, want := range map[int]string{
 		2:          "primes      0 below 2\nsum         0\nlargest     0\n",
 		3:          "primes      1 below 3\nsum         2\nlargest     2\n",
@@ -37,7 +37,7 @@ func TestKnownCounts(t *testing.T) {
 	}
 }
 
-// slow looks at each number.
+// slow counts primes by trial division.
 func slow(below int) state {
 	t := state{Version: version, Below: below, Next: below}
 	for n := 2; n < below; n++ {
@@ -52,7 +52,7 @@ func slow(below int) state {
 	return t
 }
 
-func TestASegmentIsCountedAsByDivision(t *testing.T) {
+func TestSegmentsMatchTrialDivision(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		below := rapid.IntRange(2, 3000).Draw(t, "below")
 		got := state{Version: version, Below: below}
@@ -63,7 +63,7 @@ func TestASegmentIsCountedAsByDivision(t *testing.T) {
 	})
 }
 
-// after is a context that ends when it was looked at so often.
+// after is a context that ends after a number of checks.
 type after struct {
 	context.Context
 	left int
@@ -76,7 +76,7 @@ func (a *after) Err() error {
 	return nil
 }
 
-func TestTheResultIsTheSameHoweverOftenItWasStopped(t *testing.T) {
+func TestTheResultDoesNotDependOnStops(t *testing.T) {
 	const below = 9*segment + 12345
 	want := report(t, Config{Below: below})
 	rapid.Check(t, func(rt *rapid.T) {
@@ -99,19 +99,20 @@ func TestTheResultIsTheSameHoweverOftenItWasStopped(t *testing.T) {
 	})
 }
 
-func TestWithoutADirectoryItCannotGoOn(t *testing.T) {
+func TestACancelledRunWithoutADirectoryFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	err := Run(ctx, Config{Below: 10}, nil)
 	if errors.Is(err, ErrStopped) || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if err := Run(ctx, Config{Below: 10, Checkpoint: t.TempDir() + "/missing"}, nil); errors.Is(err, ErrStopped) || err == nil {
+	if err := Run(ctx, Config{Below: 10, Checkpoint: t.TempDir() + "/missing"}, nil); errors.Is(err, ErrStopped) ||
+		err == nil {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestBoundsOutOfRangeAreRefused(t *testing.T) {
+func TestRunRefusesBoundsOutOfRange(t *testing.T) {
 	for _, below := range []int{-1, 1, MostBelow + 1} {
 		var bad *services.ArgumentError
 		if err := Run(context.Background(), Config{Below: below}, nil); !errors.As(err, &bad) || bad.Argument != "below" {
@@ -120,7 +121,7 @@ func TestBoundsOutOfRangeAreRefused(t *testing.T) {
 	}
 }
 
-// What is refused does no harm, and what is taken can be gone on from.
+// parse accepts only states from which a count can resume.
 func FuzzState(f *testing.F) {
 	f.Add([]byte(`{"version":1,"below":1000,"next":0,"count":0,"sum":0,"largest":0}`))
 	f.Add([]byte(`{"version":1,"below":1000,"next":1000,"count":168,"sum":76127,"largest":997}`))

@@ -2,14 +2,14 @@ package primes
 
 import "math"
 
-// segment is how many numbers are sieved at a time: their odd ones fit into a cache.
+// segment is the size of a segment in numbers. Its odd numbers fit into a cache.
 const segment = 1 << 19
 
 // sieve counts primes segment by segment.
 type sieve struct {
 	below int
 	odd   []uint32 // odd primes up to the root of below
-	marks []bool   // of the odd numbers of a segment: it is composite
+	marks []bool   // whether each odd number of a segment is composite
 }
 
 func newSieve(below int) *sieve {
@@ -28,7 +28,7 @@ func newSieve(below int) *sieve {
 	return s
 }
 
-// take counts the primes of the segment at t.Next, which is a multiple of segment.
+// take counts the primes of the segment at t.Next, a multiple of segment.
 func (s *sieve) take(t *state) {
 	low, high := t.Next, min(t.Next+segment, s.below)
 	clear(s.marks)

@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 )
 
-// version is that of the state files written here.
+// version is the version of state files.
 const version = 1
 
-// state is how far the count has come.
+// state is the progress of a count.
 type state struct {
 	Version int    `json:"version"`
 	Below   int    `json:"below"`
-	Next    int    `json:"next"` // all below it have been looked at
+	Next    int    `json:"next"` // all numbers below it are counted
 	Count   int    `json:"count"`
 	Sum     uint64 `json:"sum"`
 	Largest int    `json:"largest"`
@@ -28,11 +28,10 @@ func (t *state) add(prime int) {
 	t.Largest = prime
 }
 
-// stateFile is where a state lies in the directory for it.
+// stateFile is the file name of a state in its directory.
 func stateFile(dir string) string { return filepath.Join(dir, "state") }
 
-// load reads the state that is left in a directory, or makes one that is at the
-// beginning.
+// load reads the state in a directory, or returns the initial state if there is none.
 func load(dir string, below int) (state, error) {
 	fresh := state{Version: version, Below: below}
 	if dir == "" {
@@ -48,7 +47,7 @@ func load(dir string, below int) (state, error) {
 	return parse(text, below)
 }
 
-// parse refuses what this program has not written about the same count.
+// parse refuses states of other counts and states that this program did not write.
 func parse(text []byte, below int) (state, error) {
 	var t state
 	if err := json.Unmarshal(text, &t); err != nil {
@@ -58,15 +57,15 @@ func parse(text []byte, below int) (state, error) {
 	case t.Version != version:
 		return state{}, fmt.Errorf("checkpoint: version %d, accepted: %d", t.Version, version)
 	case t.Below != below:
-		return state{}, fmt.Errorf("checkpoint: of the primes below %d, wanted: those below %d", t.Below, below)
-	case t.Next < 0 || t.Next > below || t.Next%segment != 0 && t.Next != below || t.Count < 0 || t.Largest < 0 || t.Largest >= below:
-		return state{}, errors.New("checkpoint: not what this program writes")
+		return state{}, fmt.Errorf("checkpoint: of the primes below %d, accepted: below %d", t.Below, below)
+	case t.Next < 0 || t.Next > below || t.Next%segment != 0 && t.Next != below || t.Count < 0 || t.Largest < 0 ||
+		t.Largest >= below:
+		return state{}, errors.New("checkpoint: inconsistent state")
 	}
 	return t, nil
 }
 
-// save writes a state so that it is there, after a crash of the host too, whole or as
-// the one before.
+// save replaces the state file atomically and durably.
 func (t *state) save(dir string) (err error) {
 	text, err := json.Marshal(t)
 	if err != nil {
