@@ -115,8 +115,9 @@ func (s *Services) load(dir string, file *config.File) (*catalogue.Catalogue, []
 	}
 	var wrong []*FieldError
 	for _, p := range bad.Problems {
-		key := inlineKey(p.Key, inFile)
-		wrong = append(wrong, &FieldError{Key: key, Message: p.Message, Line: file.Nearest(key)})
+		p.Key = inlineKey(p.Key, inFile)
+		p.Line = file.Nearest(p.Key)
+		wrong = append(wrong, p)
 	}
 	return nil, wrong, nil
 }

@@ -105,7 +105,7 @@ palms: 3
 	}
 	for _, want := range []string{
 		"line 1: version", "line 2: name", "line 3: listen", "insecure: true", "line 4: url", "line 5: gossip.bind", "line 5: gossip.seeds[0]",
-		"line 7: nodes[0].processors", "line 8: nodes[1].coconuts: unknown key, accepted: name, count, processors, memory, address, score, licenses", "line 9: speed", "line 10: policy.name", "easy, fcfs", "line 11: tuning",
+		"line 7: nodes[0].processors", "line 8: nodes[1].coconuts: unknown key, accepted: address, count, licenses, memory, name, processors, score", "line 9: speed", "line 10: policy.name", "easy, fcfs", "line 11: tuning",
 		`line 12: grace: "soon", accepted: a time`, `line 14: limits.file: "12"`, "512MiB", "line 15: limits.waiting", "line 16: limits.finished",
 		"line 21: services.inline[0].command[1]", "line 22: services.inline[0].model.fixed.width", "line 23: palms",
 	} {
@@ -129,7 +129,7 @@ func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                                    "version",
-		"- a":                                 "line 1: configuration: \"a list\", accepted: a mapping",
+		"- a":                                 "line 1: configuration: got a list, accepted: a mapping",
 		"a: [":                                "line 1: YAML: did not find",
 		good + "---\nversion: 1":              "more than one document",
 		good + "insecure: maybe":              `line 5: insecure: "maybe", accepted: true, false`,

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -13,134 +14,124 @@ import (
 var (
 	durationType = reflect.TypeFor[time.Duration]()
 	nodeType     = reflect.TypeFor[yaml.Node]()
+	valueType    = reflect.TypeFor[Value]()
 	unmarshaler  = reflect.TypeFor[yaml.Unmarshaler]()
 )
 
-// fit decodes a document into a struct, but for what does not fit.
-func (f *File) fit(document *yaml.Node, into any) {
-	w := walker{inside: make(map[*yaml.Node]bool)}
-	good := w.walk(document.Content[0], reflect.TypeOf(into).Elem(), "")
-	if f.problems = w.problems; good == nil {
-		return
-	}
-	if err := good.Decode(into); err != nil {
-		f.problems = append(f.problems, &FieldError{Message: err.Error()})
-	}
-}
-
-// walker compares YAML with a type.
+// walker decodes YAML and records what does not fit. A field that does not fit keeps its value.
 type walker struct {
 	problems []*FieldError
-	inside   map[*yaml.Node]bool // that are being walked: an anchor may hold itself
+	inside   map[*yaml.Node]bool // nodes being walked: an anchor can contain itself
 }
 
 func (w *walker) bad(n *yaml.Node, key, accepted string) {
-	value := n.Value
-	switch n.Kind {
-	case yaml.MappingNode:
-		value = "a mapping"
-	case yaml.SequenceNode:
-		value = "a list"
+	e := &FieldError{Key: cmp.Or(key, "configuration"), Line: n.Line, Value: n.Value, Accepted: accepted}
+	if n.Kind != yaml.ScalarNode || isNull(n) {
+		e.Message = "got " + describe(n) + ", accepted: " + accepted
 	}
-	if key == "" {
-		key = "configuration"
-	}
-	w.problems = append(w.problems, &FieldError{Key: key, Value: value, Accepted: accepted, Line: n.Line})
+	w.problems = append(w.problems, e)
 }
 
-// walk returns what of a node fits a type, nil for nothing.
-func (w *walker) walk(n *yaml.Node, t reflect.Type, key string) *yaml.Node {
-	if n = follow(n); w.inside[n] {
-		w.bad(n, key, "an anchor that does not hold itself")
-		return nil
+// walk decodes a node into v as far as it fits.
+func (w *walker) walk(n *yaml.Node, v reflect.Value, key string) {
+	n = follow(n)
+	if v.Kind() == reflect.Pointer && !isNull(n) {
+		if v.IsNil() {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		v = v.Elem()
+	}
+	t := v.Type()
+	if t == valueType {
+		v.Set(reflect.ValueOf(Value{Key: key, Line: n.Line, node: n}))
+		return
+	}
+	if w.inside[n] {
+		w.bad(n, key, "an anchor that does not contain itself")
+		return
 	}
 	w.inside[n] = true
 	defer delete(w.inside, n)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case t == nodeType, n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
-		return n
+	switch k := t.Kind(); {
+	case t == nodeType:
+		v.Set(reflect.ValueOf(*n))
+	case isNull(n):
+		if k == reflect.Pointer || k == reflect.Slice || k == reflect.Map {
+			v.SetZero()
+		}
 	case reflect.PointerTo(t).Implements(unmarshaler):
-		return w.scalar(n, t, key)
-	}
-	switch t.Kind() {
-	case reflect.Struct:
-		return w.mapping(n, t, key)
-	case reflect.Slice:
-		return w.list(n, t, key)
-	case reflect.Map:
+		w.scalar(n, v, key)
+	case k == reflect.Struct:
+		w.mapping(n, v, key)
+	case k == reflect.Slice:
+		w.list(n, v, key)
+	case k == reflect.Map:
 		if n.Kind != yaml.MappingNode || n.Decode(reflect.New(t).Interface()) != nil {
 			w.bad(n, key, "a mapping of keys to values")
-			return nil
+			return
 		}
-		return n
+		_ = n.Decode(v.Addr().Interface()) // the same, over the defaults
+	default:
+		w.scalar(n, v, key)
 	}
-	return w.scalar(n, t, key)
 }
 
-func (w *walker) mapping(n *yaml.Node, t reflect.Type, key string) *yaml.Node {
+func (w *walker) mapping(n *yaml.Node, v reflect.Value, key string) {
+	t := v.Type()
 	if n.Kind != yaml.MappingNode {
-		w.bad(n, key, "a mapping with keys of "+strings.Join(keysOf(t), ", "))
-		return nil
+		w.bad(n, key, "a mapping with keys of "+keysOf(t))
+		return
 	}
-	out := *n
-	out.Content = nil
+	wrong := func(line int, at, message string) {
+		w.problems = append(w.problems, &FieldError{Key: at, Message: message, Line: line})
+	}
 	seen := make(map[string]bool)
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], n.Content[i+1]
-		name := k.Value
-		at := name
-		if key != "" {
-			at = key + "." + name
-		}
-		field, known := fieldOf(t, name)
+		k := n.Content[i]
+		at := join(key, k.Value)
+		field := slices.Index(keysByField(t), k.Value)
 		switch {
-		case !known:
-			w.problems = append(w.problems, &FieldError{
-				Key: at, Message: "unknown key, accepted: " + strings.Join(keysOf(t), ", "), Line: k.Line,
-			})
-		case seen[name]:
-			w.problems = append(w.problems, &FieldError{Key: at, Message: "given twice, accepted: once", Line: k.Line})
+		case field < 0 || k.Value == "":
+			wrong(k.Line, at, "unknown key, accepted: "+keysOf(t))
+		case seen[k.Value]:
+			wrong(k.Line, at, "given twice, accepted: once")
 		default:
-			if v = w.walk(v, field.Type, at); v != nil {
-				out.Content = append(out.Content, k, v)
-			}
+			w.walk(n.Content[i+1], v.Field(field), at)
 		}
-		seen[name] = true
+		seen[k.Value] = true
 	}
-	return &out
+	for i, name := range keysByField(t) {
+		if _, option, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); option == "required" && !seen[name] {
+			wrong(n.Line, join(key, name), "missing")
+		}
+	}
 }
 
-func (w *walker) list(n *yaml.Node, t reflect.Type, key string) *yaml.Node {
+func (w *walker) list(n *yaml.Node, v reflect.Value, key string) {
 	if n.Kind != yaml.SequenceNode {
 		w.bad(n, key, "a list")
-		return nil
+		return
 	}
-	out := *n
-	out.Content = nil
-	for i, v := range n.Content {
-		if v = w.walk(v, t.Elem(), fmt.Sprintf("%s[%d]", key, i)); v == nil {
-			// What follows keeps its index.
-			v = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
-		}
-		out.Content = append(out.Content, v)
+	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
+	for i, item := range n.Content {
+		w.walk(item, v.Index(i), index(key, i))
 	}
-	return &out
 }
 
-func (w *walker) scalar(n *yaml.Node, t reflect.Type, key string) *yaml.Node {
-	ok := n.Kind == yaml.ScalarNode && n.Decode(reflect.New(t).Interface()) == nil
+func (w *walker) scalar(n *yaml.Node, v reflect.Value, key string) {
+	t := v.Type()
+	into := reflect.New(t)
+	ok := n.Kind == yaml.ScalarNode && n.Decode(into.Interface()) == nil
 	// The library would cut 2.5 to 2.
-	if whole := t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 && !reflect.PointerTo(t).Implements(unmarshaler); whole && t != durationType {
+	whole := t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 && t != durationType
+	if whole && !reflect.PointerTo(t).Implements(unmarshaler) {
 		ok = ok && n.ShortTag() == "!!int"
 	}
 	if !ok {
 		w.bad(n, key, acceptedBy(t))
-		return nil
+		return
 	}
-	return n
+	v.Set(into.Elem())
 }
 
 // acceptedBy says how a value of a type is written.
@@ -166,29 +157,29 @@ func acceptedBy(t reflect.Type) string {
 	return "text"
 }
 
-// fieldOf returns the field that a key stands for.
-func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {
-	for i := range t.NumField() {
-		if f := t.Field(i); keyOf(f) == key && key != "" {
-			return f, true
+// keysOf lists the keys of a struct for messages, sorted.
+func keysOf(t reflect.Type) string {
+	keys := slices.DeleteFunc(keysByField(t), func(k string) bool { return k == "" })
+	slices.Sort(keys)
+	return strings.Join(keys, ", ")
+}
+
+// keysByField returns the key of each field of a struct, "" for a field without one.
+func keysByField(t reflect.Type) []string {
+	keys := make([]string, t.NumField())
+	for i := range keys {
+		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key != "-" {
+			keys[i] = key
 		}
 	}
-	return reflect.StructField{}, false
+	return keys
 }
 
-// keysOf lists the keys of a struct in its order.
-func keysOf(t reflect.Type) []string {
-	var keys []string
-	for i := range t.NumField() {
-		keys = append(keys, keyOf(t.Field(i)))
-	}
-	return slices.DeleteFunc(keys, func(k string) bool { return k == "" })
-}
-
-// keyOf returns the key of a field, "" for none.
-func keyOf(f reflect.StructField) string {
-	if key := f.Tag.Get("yaml"); key != "-" {
+func join(path, key string) string {
+	if path == "" {
 		return key
 	}
-	return ""
+	return path + "." + key
 }
+
+func index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }

@@ -13,15 +13,20 @@ type FieldError struct {
 
 // Error names the line, the key, the value and what is accepted.
 func (e *FieldError) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("line %d: %s", e.Line, e.Text())
+	}
+	return e.Text()
+}
+
+// Text is the message without the line.
+func (e *FieldError) Text() string {
 	text := e.Message
 	if text == "" {
 		text = fmt.Sprintf("%q, accepted: %s", e.Value, e.Accepted)
 	}
 	if e.Key != "" {
 		text = e.Key + ": " + text
-	}
-	if e.Line > 0 {
-		text = fmt.Sprintf("line %d: %s", e.Line, text)
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,7 +39,9 @@ func Read(data []byte, into any) (*File, error) {
 	} else if !errors.Is(err, io.EOF) {
 		return nil, syntaxError(err)
 	}
-	f.fit(&f.root, into)
+	w := walker{inside: make(map[*yaml.Node]bool)}
+	w.walk(f.root.Content[0], reflect.ValueOf(into).Elem(), "")
+	f.problems = w.problems
 	return f, nil
 }
 

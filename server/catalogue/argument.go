@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 )
 
 // Limits of argument values.
@@ -198,23 +198,23 @@ var argumentTypes = map[string]Type{
 // typesAccepted lists the argument types for messages.
 const typesAccepted = "int, float, string, bool, file, vector, matrix, and the last three with -out or -inout"
 
-func (d *decoder) arguments(n *yaml.Node, path string) []Argument {
+func (d *decoder) arguments(v config.Value) []Argument {
 	var args []Argument
 	seen := make(map[string]bool)
 	d.dims = nil
-	d.list(n, path, func(n *yaml.Node, path string) {
-		a := d.argument(n, path)
+	for _, item := range d.list(v) {
+		a := d.argument(item)
 		switch {
 		case seen[a.Name]:
-			d.fail(n, join(path, "name"), "%q is given twice, accepted: a unique name", a.Name)
+			d.fail(item.At("name"), "%q is given twice, accepted: a unique name", a.Name)
 		case words[a.Name]:
-			d.fail(n, join(path, "name"), "%q is reserved for expressions or placeholders, accepted: another name", a.Name)
+			d.fail(item.At("name"), "%q is reserved for expressions or placeholders, accepted: another name", a.Name)
 		}
 		seen[a.Name] = true
 		args = append(args, a)
-	})
+	}
 	if len(args) > maxArguments {
-		d.fail(n, path, "got %d, accepted: at most %d", len(args), maxArguments)
+		d.fail(v, "got %d, accepted: at most %d", len(args), maxArguments)
 	}
 	for i := range args {
 		d.compileDims(&args[i], args)
@@ -222,78 +222,70 @@ func (d *decoder) arguments(n *yaml.Node, path string) []Argument {
 	return args
 }
 
-func (d *decoder) argument(n *yaml.Node, path string) Argument {
-	a, mark := Argument{Required: true, MaxLength: MaxText}, len(d.problems)
-	only := func(n *yaml.Node, path string, types ...Type) bool {
-		for _, t := range types {
-			if a.Type == t {
-				return true
-			}
-		}
-		if a.Type != 0 {
-			d.fail(n, path, "not for type %v", a.Type)
-		}
-		return false
+func (d *decoder) argument(v config.Value) Argument {
+	var in struct {
+		Name      config.Value `yaml:"name,required"`
+		Type      config.Value `yaml:"type,required"`
+		Doc       config.Value `yaml:"doc"`
+		Min       config.Value `yaml:"min"`
+		Max       config.Value `yaml:"max"`
+		MaxLength config.Value `yaml:"max_length"`
+		Choices   config.Value `yaml:"choices"`
+		Default   config.Value `yaml:"default"`
+		Element   config.Value `yaml:"element"`
+		Dims      config.Value `yaml:"dims"`
 	}
-	d.mapping(n, path,
-		field{"name", true, func(n *yaml.Node, path string) {
-			a.Name = d.matching(n, path, argumentName, "a lower-case letter, then up to 62 of a-z, 0-9 and _")
-		}},
-		field{"type", true, func(n *yaml.Node, path string) {
-			if v, ok := d.scalar(n, path, typesAccepted); ok {
-				if a.Type = argumentTypes[v]; a.Type == 0 {
-					d.fail(n, path, "got %q, accepted: %s", v, typesAccepted)
-				}
-			}
-		}},
-		field{"doc", false, func(n *yaml.Node, path string) { a.Doc = d.line(n, path) }},
-		field{"min", false, func(n *yaml.Node, path string) {
-			if only(n, path, TypeInt, TypeFloat) {
-				a.Min = d.value(n, path, &Argument{Type: a.Type})
-			}
-		}},
-		field{"max", false, func(n *yaml.Node, path string) {
-			if only(n, path, TypeInt, TypeFloat) {
-				a.Max = d.value(n, path, &Argument{Type: a.Type})
-				if a.Min.kind != 0 && a.Max.kind != 0 && a.Max.Float() < a.Min.Float() {
-					d.fail(n, path, "got %v, accepted: at least min, %v", a.Max, a.Min)
-				}
-			}
-		}},
-		field{"max_length", false, func(n *yaml.Node, path string) {
-			if only(n, path, TypeString) {
-				a.MaxLength = int(d.integer(n, path, 1, MaxText))
-			}
-		}},
-		field{"choices", false, func(n *yaml.Node, path string) {
-			if only(n, path, TypeString) {
-				d.list(n, path, func(n *yaml.Node, path string) {
-					a.Choices = append(a.Choices, d.value(n, path, &Argument{Type: TypeString, MaxLength: a.MaxLength}).Text())
-				})
-				if len(n.Content) == 0 {
-					d.fail(n, path, "empty, accepted: at least one choice")
-				}
-			}
-		}},
-		field{"default", false, func(n *yaml.Node, path string) {
-			if only(n, path, TypeInt, TypeFloat, TypeString, TypeBool) {
-				a.Default, a.Required = d.value(n, path, &a), false
-			}
-		}},
-		field{"element", false, func(n *yaml.Node, path string) {
-			if only(n, path, arrayTypes...) {
-				a.Element = d.element(n, path)
-			}
-		}},
-		field{"dims", false, func(n *yaml.Node, path string) {
-			if only(n, path, arrayTypes...) {
-				a.Dims = d.dimensions(n, path, &a)
-			}
-		}},
-	)
+	a, mark := Argument{Required: true, MaxLength: MaxText}, len(d.problems)
+	if !d.fit(v, &in) {
+		return a
+	}
+	a.Name = d.matching(in.Name, argumentName, "a lower-case letter, then up to 62 of a-z, 0-9 and _")
+	if text, ok := d.scalar(in.Type, typesAccepted); ok {
+		if a.Type = argumentTypes[text]; a.Type == 0 {
+			d.fail(in.Type, "got %q, accepted: %s", text, typesAccepted)
+		}
+	}
+	// only returns whether a key is given and meant for the type.
+	only := func(v config.Value, types ...Type) bool {
+		fits := slices.Contains(types, a.Type)
+		if v.Given() && !fits && a.Type != 0 {
+			d.fail(v, "not for type %v", a.Type)
+		}
+		return v.Given() && fits
+	}
+	a.Doc = d.line(in.Doc)
+	if only(in.Min, TypeInt, TypeFloat) {
+		a.Min = d.value(in.Min, &Argument{Type: a.Type})
+	}
+	if only(in.Max, TypeInt, TypeFloat) {
+		a.Max = d.value(in.Max, &Argument{Type: a.Type})
+		if a.Min.kind != 0 && a.Max.kind != 0 && a.Max.Float() < a.Min.Float() {
+			d.fail(in.Max, "got %v, accepted: at least min, %v", a.Max, a.Min)
+		}
+	}
+	if only(in.MaxLength, TypeString) {
+		a.MaxLength = int(d.integer(in.MaxLength, 1, MaxText, MaxText))
+	}
+	if only(in.Choices, TypeString) {
+		for _, v := range d.list(in.Choices) {
+			a.Choices = append(a.Choices, d.value(v, &Argument{Type: TypeString, MaxLength: a.MaxLength}).Text())
+		}
+		if len(a.Choices) == 0 {
+			d.fail(in.Choices, "empty, accepted: at least one choice")
+		}
+	}
+	if only(in.Default, TypeInt, TypeFloat, TypeString, TypeBool) {
+		a.Default, a.Required = d.value(in.Default, &a), false
+	}
+	if only(in.Element, arrayTypes...) {
+		a.Element = d.element(in.Element)
+	}
+	if only(in.Dims, arrayTypes...) {
+		a.Dims = d.dimensions(in.Dims, &a)
+	}
 	switch {
-	case a.Type.Rank() > 0 && a.Type.given() == 0 && a.Dims == nil && !d.failed(mark):
-		d.fail(n, join(path, "dims"), "missing, accepted: the dimensions of the %v", a.Type)
+	case a.Type.Rank() > 0 && a.Type.given() == 0 && a.Dims == nil && len(d.problems) == mark:
+		d.fail(v.At("dims"), "missing, accepted: the dimensions of the %v", a.Type)
 	case a.Type.Rank() > 0 && a.Element == 0:
 		a.Element = Float64
 	}
@@ -304,44 +296,14 @@ func (d *decoder) argument(n *yaml.Node, path string) Argument {
 }
 
 // value decodes a value that argument a accepts.
-func (d *decoder) value(n *yaml.Node, path string, a *Argument) Value {
-	text, ok := d.scalar(n, path, a.Accepted())
+func (d *decoder) value(v config.Value, a *Argument) Value {
+	text, ok := d.scalar(v, a.Accepted())
 	if !ok {
 		return Value{}
 	}
-	v, reason := a.bind(Text(text))
+	value, reason := a.bind(Text(text))
 	if reason != "" {
-		d.fail(n, path, "got %q, accepted: %s", text, a.Accepted())
+		d.fail(v, "got %q, accepted: %s", text, a.Accepted())
 	}
-	return v
-}
-
-// integer decodes an integer in lo..hi; lo if it is invalid.
-func (d *decoder) integer(n *yaml.Node, path string, lo, hi int64) int64 {
-	accepted := fmt.Sprintf("an integer, %d..%d", lo, hi)
-	text, ok := d.scalar(n, path, accepted)
-	if !ok {
-		return lo
-	}
-	i, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || i < lo || i > hi {
-		d.fail(n, path, "got %q, accepted: %s", text, accepted)
-		return lo
-	}
-	return i
-}
-
-// number decodes a number in lo..hi; lo if it is invalid.
-func (d *decoder) number(n *yaml.Node, path string, lo, hi float64) float64 {
-	accepted := fmt.Sprintf("a number, %v..%v", lo, hi)
-	text, ok := d.scalar(n, path, accepted)
-	if !ok {
-		return lo
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(f >= lo && f <= hi) {
-		d.fail(n, path, "got %q, accepted: %s", text, accepted)
-		return lo
-	}
-	return f
+	return value
 }

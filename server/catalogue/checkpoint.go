@@ -1,11 +1,11 @@
 package catalogue
 
 import (
+	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 )
 
 // Defaults of a checkpoint: the time to write it, and the time after its start from which
@@ -44,52 +44,28 @@ func (s *Service) Checkpoint(v Values, l Launch) *batch.Checkpoint {
 // them.
 func (s *Service) Checkpoints() bool { return s.checkpoint != nil }
 
-func (d *decoder) checkpoint(n *yaml.Node, path string, args []Argument) *checkpoint {
-	c := &checkpoint{grace: DefaultGrace, after: DefaultAfter}
-	d.mapping(n, path,
-		field{"signal", false, func(n *yaml.Node, path string) {
-			v, ok := d.scalar(n, path, checkpointSignals)
-			known := false
-			for name := range strings.SplitSeq(checkpointSignals, ", ") {
-				known = known || v == name
-			}
-			if ok && !known {
-				d.fail(n, path, "got %q, accepted: %s", v, checkpointSignals)
-			}
-			c.signal = "SIG" + v
-		}},
-		field{"command", false, func(n *yaml.Node, path string) {
-			d.list(n, path, func(n *yaml.Node, path string) {
-				c.command = append(c.command, d.template(n, path, args))
-			})
-			if n.Kind != yaml.SequenceNode {
-				return
-			}
-			if len(n.Content) == 0 || follow(n.Content[0]).Value == "" {
-				d.fail(n, path, "empty, accepted: a program and its arguments")
-			}
-		}},
-		field{"after", false, func(n *yaml.Node, path string) {
-			if v, ok := d.scalar(n, path, durationAccepted); ok {
-				after, ok := parseDuration(v)
-				if !ok || after < 0 || after > batch.Hour {
-					d.fail(n, path, "got %q, accepted: %s, at most 1h", v, durationAccepted)
-				}
-				c.after = after
-			}
-		}},
-		field{"grace", false, func(n *yaml.Node, path string) {
-			if v, ok := d.scalar(n, path, durationAccepted); ok {
-				g, ok := parseDuration(v)
-				if !ok || g <= 0 || g > batch.Hour {
-					d.fail(n, path, "got %q, accepted: %s, above 0s, at most 1h", v, durationAccepted)
-				}
-				c.grace = g
-			}
-		}},
-	)
-	if n.Kind == yaml.MappingNode && c.signal == "" && len(c.command) == 0 {
-		d.fail(n, path, "accepted: a signal, a command or both")
+func (d *decoder) checkpoint(v config.Value, args []Argument) *checkpoint {
+	var in struct {
+		Signal  config.Value `yaml:"signal"`
+		Command config.Value `yaml:"command"`
+		After   config.Value `yaml:"after"`
+		Grace   config.Value `yaml:"grace"`
+	}
+	c := &checkpoint{}
+	if !d.fit(v, &in) {
+		return c
+	}
+	if text, ok := d.scalar(in.Signal, checkpointSignals); ok {
+		if !slices.Contains(strings.Split(checkpointSignals, ", "), text) {
+			d.fail(in.Signal, "got %q, accepted: %s", text, checkpointSignals)
+		}
+		c.signal = "SIG" + text
+	}
+	c.command = d.templates(in.Command, args, true)
+	c.after = d.duration(in.After, 0, batch.Hour, DefaultAfter)
+	c.grace = d.duration(in.Grace, 1, batch.Hour, DefaultGrace)
+	if !in.Signal.Given() && len(c.command) == 0 {
+		d.fail(v, "accepted: a signal, a command or both")
 	}
 	return c
 }

@@ -3,163 +3,111 @@ package catalogue
 import (
 	"fmt"
 	"math"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 )
-
-// Problem is one mistake in a catalogue file.
-type Problem struct {
-	Line    int    // from 1; 0 if unknown
-	Key     string // path: "services[2].args[0].min"
-	Message string // the found and the accepted values
-}
 
 // LoadError lists all mistakes in a catalogue file.
 type LoadError struct {
 	File     string
-	Problems []Problem // by line
+	Problems []*config.FieldError // by line; each has one
 }
 
 // Error returns one line FILE:LINE: KEY: MESSAGE for each problem.
 func (e *LoadError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
-		key := p.Key
-		if key != "" {
-			key += ": "
-		}
-		lines[i] = fmt.Sprintf("%s:%d: %s%s", e.File, p.Line, key, p.Message)
+		lines[i] = fmt.Sprintf("%s:%d: %s", e.File, p.Line, p.Text())
 	}
 	return strings.Join(lines, "\n")
 }
 
-// decoder walks a parsed YAML file and collects problems. It does not use struct tags, so
-// that every problem has its line and key, and one problem does not hide the next.
+// decoder reads the values of a file and collects the problems, so that one does not hide the next.
 type decoder struct {
-	problems []Problem
-	files    Files       // nil: the catalogue refers to no files
-	dims     []dimension // of the service that is being decoded
+	problems []*config.FieldError
+	files    Files       // nil: the catalogue cannot name files
+	dims     []dimension // of the arguments of the service being read
 }
 
-// field is a key of a mapping and the function that decodes its value.
-type field struct {
-	key      string
-	required bool
-	read     func(n *yaml.Node, path string)
+func (d *decoder) fail(v config.Value, format string, a ...any) {
+	p := &config.FieldError{Line: v.Line, Key: v.Key, Message: fmt.Sprintf(format, a...)}
+	d.problems = append(d.problems, p)
 }
 
-func (d *decoder) fail(n *yaml.Node, path, format string, a ...any) {
-	d.problems = append(d.problems, Problem{Line: n.Line, Key: path, Message: fmt.Sprintf(format, a...)})
+// fit reads a mapping into a struct of config.Values, and returns false for a value that is no mapping.
+func (d *decoder) fit(v config.Value, into any) bool {
+	if !v.IsMapping() {
+		d.fail(v, "got %v, accepted: a mapping", v)
+		return false
+	}
+	d.problems = append(d.problems, v.Fit(into)...)
+	return true
 }
 
-// failed reports whether a problem was added after a mark.
-func (d *decoder) failed(mark int) bool { return len(d.problems) > mark }
-
-// mapping decodes the known fields in the order of fields, not of the file. Later fields
-// can so use the values of earlier ones.
-func (d *decoder) mapping(n *yaml.Node, path string, fields ...field) {
-	n = follow(n)
-	if n.Kind != yaml.MappingNode {
-		d.fail(n, path, "got %s, accepted: a mapping", kindOf(n))
-		return
+// list returns the values of a list, nil for a key that is not given.
+func (d *decoder) list(v config.Value) []config.Value {
+	items, ok := v.Items()
+	if !ok && v.Given() {
+		d.fail(v, "got %v, accepted: a list", v)
 	}
-	values := make(map[string]*yaml.Node, len(n.Content)/2)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], n.Content[i+1]
-		if !known(fields, k.Value) {
-			d.fail(k, join(path, k.Value), "unknown key, accepted: %s", keys(fields))
-			continue
-		}
-		if values[k.Value] != nil {
-			d.fail(k, join(path, k.Value), "given twice, accepted: once")
-			continue
-		}
-		values[k.Value] = v
-	}
-	for _, f := range fields {
-		v := values[f.key]
-		if v != nil {
-			f.read(follow(v), join(path, f.key))
-		} else if f.required {
-			d.fail(n, join(path, f.key), "missing")
-		}
-	}
+	return items
 }
 
-// list calls read for each element of a sequence.
-func (d *decoder) list(n *yaml.Node, path string, read func(n *yaml.Node, path string)) {
-	if n.Kind != yaml.SequenceNode {
-		d.fail(n, path, "got %s, accepted: a list", kindOf(n))
-		return
+// scalar returns the text of a single value, and false for a key that is not given.
+func (d *decoder) scalar(v config.Value, accepted string) (string, bool) {
+	text, ok := v.Text()
+	if !ok && v.Given() {
+		d.fail(v, "got %v, accepted: %s", v, accepted)
 	}
-	for i, item := range n.Content {
-		read(follow(item), fmt.Sprintf("%s[%d]", path, i))
-	}
+	return text, ok
 }
 
-// scalar returns the text of a scalar; false and a problem for null or another kind.
-func (d *decoder) scalar(n *yaml.Node, path, accepted string) (string, bool) {
-	if n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
-		d.fail(n, path, "got %s, accepted: %s", kindOf(n), accepted)
-		return "", false
+// integer reads a whole number, absent for a key that is not given or does not fit.
+func (d *decoder) integer(v config.Value, lo, hi, absent int64) int64 {
+	accepted := fmt.Sprintf("an integer, %d..%d", lo, hi)
+	text, ok := d.scalar(v, accepted)
+	if !ok {
+		return absent
 	}
-	return n.Value, true
+	i, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || i < lo || i > hi {
+		d.fail(v, "got %q, accepted: %s", text, accepted)
+		return absent
+	}
+	return i
 }
 
-// follow resolves an alias. The schema bounds the depth, so an alias to itself cannot
-// loop.
-func follow(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode && n.Alias != nil {
-		return n.Alias
+// number reads a number, absent for a key that is not given or does not fit.
+func (d *decoder) number(v config.Value, lo, hi, absent float64) float64 {
+	accepted := fmt.Sprintf("a number, %v..%v", lo, hi)
+	text, ok := d.scalar(v, accepted)
+	if !ok {
+		return absent
 	}
-	return n
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(f >= lo && f <= hi) {
+		d.fail(v, "got %q, accepted: %s", text, accepted)
+		return absent
+	}
+	return f
 }
 
-func known(fields []field, key string) bool {
-	for _, f := range fields {
-		if f.key == key {
-			return true
-		}
+// duration reads a time with its unit from lo to hi, absent for a key that is not given.
+func (d *decoder) duration(v config.Value, lo, hi, absent batch.Duration) batch.Duration {
+	accepted := fmt.Sprintf("%s, %v to %v", durationAccepted, lo, hi)
+	text, ok := d.scalar(v, accepted)
+	if !ok {
+		return absent
 	}
-	return false
-}
-
-func keys(fields []field) string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.key
+	t, ok := parseDuration(text)
+	if !ok || t < lo || t > hi {
+		d.fail(v, "got %q, accepted: %s", text, accepted)
 	}
-	sort.Strings(names)
-	return strings.Join(names, ", ")
-}
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
-func kindOf(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	case yaml.ScalarNode:
-		if n.ShortTag() == "!!null" {
-			return "nothing"
-		}
-		return fmt.Sprintf("%q", n.Value)
-	default:
-		return "nothing"
-	}
+	return t
 }
 
 const (

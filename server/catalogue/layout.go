@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 )
 
 // Element is the element type of a vector or matrix. Blocks are little-endian.
@@ -101,41 +101,40 @@ func joinDims(dims []int64) string {
 // service, so it is compiled after all of them were read.
 type dimension struct {
 	argument string
-	node     *yaml.Node
-	path     string
+	at       config.Value
 	source   string
 }
 
 var arrayTypes = []Type{TypeVector, TypeVectorOut, TypeVectorInOut, TypeMatrix, TypeMatrixOut, TypeMatrixInOut}
 
-func (d *decoder) element(n *yaml.Node, path string) Element {
-	name, ok := d.scalar(n, path, elementNames)
+func (d *decoder) element(v config.Value) Element {
+	name, ok := d.scalar(v, elementNames)
 	if !ok {
 		return 0
 	}
 	e, known := ElementNamed(name)
 	if !known {
-		d.fail(n, path, "got %q, accepted: %s", name, elementNames)
+		d.fail(v, "got %q, accepted: %s", name, elementNames)
 	}
 	return e
 }
 
 // dimensions decodes the dims of a vector or matrix.
-func (d *decoder) dimensions(n *yaml.Node, path string, a *Argument) []string {
+func (d *decoder) dimensions(v config.Value, a *Argument) []string {
 	var sources []string
-	d.list(n, path, func(n *yaml.Node, path string) {
-		text, ok := d.scalar(n, path, "an expression")
+	for _, item := range d.list(v) {
+		text, ok := d.scalar(item, "an expression")
 		if ok {
-			d.dims = append(d.dims, dimension{argument: a.Name, node: n, path: path, source: text})
+			d.dims = append(d.dims, dimension{argument: a.Name, at: item, source: text})
 		}
 		sources = append(sources, text)
-	})
-	if n.Kind == yaml.SequenceNode && len(sources) != a.Type.Rank() {
+	}
+	if _, list := v.Items(); list && len(sources) != a.Type.Rank() {
 		accepted := "the length"
 		if a.Type.Rank() == 2 {
 			accepted = "rows and columns"
 		}
-		d.fail(n, path, "got %d, accepted: %s", len(sources), accepted)
+		d.fail(v, "got %d, accepted: %s", len(sources), accepted)
 	}
 	return sources
 }
@@ -144,7 +143,7 @@ func (d *decoder) dimensions(n *yaml.Node, path string, a *Argument) []string {
 func (d *decoder) compileDims(a *Argument, args []Argument) {
 	for _, dim := range d.dims {
 		if dim.argument == a.Name && len(a.dims) < len(a.Dims) {
-			a.dims = append(a.dims, d.formula(dim.node, dim.path, dim.source, args))
+			a.dims = append(a.dims, d.formula(dim.at, dim.source, args))
 		}
 	}
 }

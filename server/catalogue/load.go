@@ -7,12 +7,10 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 )
 
 // MaxFile is the size of the largest catalogue file, in bytes.
@@ -22,7 +20,6 @@ var (
 	serviceName  = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 	argumentName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,254}$`)
-	yamlLine     = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 )
 
 // Load is LoadWith for a catalogue that refers to no other files.
@@ -38,7 +35,7 @@ func LoadWith(r io.Reader, name string, files Files) (*Catalogue, error) {
 	d := &decoder{files: files}
 	c := d.file(data)
 	if len(d.problems) > 0 {
-		sort.SliceStable(d.problems, func(i, j int) bool { return d.problems[i].Line < d.problems[j].Line })
+		slices.SortStableFunc(d.problems, func(a, b *config.FieldError) int { return a.Line - b.Line })
 		return nil, &LoadError{File: name, Problems: d.problems}
 	}
 	return c, nil
@@ -47,128 +44,105 @@ func LoadWith(r io.Reader, name string, files Files) (*Catalogue, error) {
 func (d *decoder) file(data []byte) *Catalogue {
 	c := &Catalogue{}
 	if len(data) > MaxFile {
-		d.problems = append(d.problems,
-			Problem{Line: 1, Message: fmt.Sprintf("too long, accepted: at most %d bytes", MaxFile)})
+		d.fail(config.Value{Line: 1}, "too long, accepted: at most %d bytes", MaxFile)
 		return c
 	}
-	var doc yaml.Node
-	dec := yaml.NewDecoder(strings.NewReader(string(data)))
-	if err := dec.Decode(&doc); err != nil {
-		d.problems = append(d.problems, syntaxProblem(err))
-		return c
-	}
-	var more yaml.Node
-	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
-		line := more.Line
-		if err != nil {
-			d.problems = append(d.problems, syntaxProblem(err))
-		} else {
-			d.problems = append(d.problems, Problem{Line: line, Message: "second document, accepted: one"})
+	var root config.Value
+	if _, err := config.Read(data, &root); err != nil {
+		d.fail(config.Value{Line: 1}, "%v", err)
+		if p, ok := errors.AsType[*config.FieldError](err); ok {
+			p.Line = max(p.Line, 1)
+			d.problems[0] = p
 		}
 		return c
 	}
-	d.mapping(doc.Content[0], "",
-		field{"version", true, func(n *yaml.Node, path string) {
-			if v, ok := d.scalar(n, path, "1"); ok && v != "1" {
-				d.fail(n, path, "got %q, accepted: 1", v)
-			}
-		}},
-		field{"services", true, func(n *yaml.Node, path string) {
-			seen := make(map[string]int)
-			d.list(n, path, func(n *yaml.Node, path string) {
-				s := d.service(n, path)
-				if line, twice := seen[s.Name]; twice && s.Name != "" {
-					d.fail(n, join(path, "name"), "%q is already the service of line %d, accepted: a unique name", s.Name, line)
-				}
-				seen[s.Name] = n.Line
-				c.services = append(c.services, s)
-			})
-		}},
-	)
-	sort.SliceStable(c.services, func(i, j int) bool { return c.services[i].Name < c.services[j].Name })
+	if !root.Given() {
+		d.fail(config.Value{Line: 1}, "empty, accepted: version and services")
+		return c
+	}
+	var in struct {
+		Version  config.Value `yaml:"version,required"`
+		Services config.Value `yaml:"services,required"`
+	}
+	d.fit(root, &in)
+	if v, ok := d.scalar(in.Version, "1"); ok && v != "1" {
+		d.fail(in.Version, "got %q, accepted: 1", v)
+	}
+	seen := make(map[string]int)
+	for _, v := range d.list(in.Services) {
+		s := d.service(v)
+		if line, twice := seen[s.Name]; twice && s.Name != "" {
+			d.fail(v.At("name"), "%q is already the service of line %d, accepted: a unique name", s.Name, line)
+		}
+		seen[s.Name] = v.Line
+		c.services = append(c.services, s)
+	}
+	slices.SortStableFunc(c.services, func(a, b *Service) int { return strings.Compare(a.Name, b.Name) })
 	return c
 }
 
-// syntaxProblem extracts the line from an error message of the YAML library.
-func syntaxProblem(err error) Problem {
-	if errors.Is(err, io.EOF) {
-		return Problem{Line: 1, Message: "empty, accepted: version and services"}
+func (d *decoder) service(v config.Value) *Service {
+	var in struct {
+		Name           config.Value `yaml:"name,required"`
+		Doc            config.Value `yaml:"doc,required"`
+		Args           config.Value `yaml:"args"`
+		Script         config.Value `yaml:"script"`
+		Command        config.Value `yaml:"command"`
+		Env            config.Value `yaml:"env"`
+		Memory         config.Value `yaml:"memory"`
+		Licenses       config.Value `yaml:"licenses"`
+		Score          config.Value `yaml:"score"`
+		Restartable    config.Value `yaml:"restartable"`
+		Checkpointable config.Value `yaml:"checkpointable"`
+		Checkpoint     config.Value `yaml:"checkpoint"`
+		Launch         config.Value `yaml:"launch"`
+		Walltime       config.Value `yaml:"walltime"`
+		Model          config.Value `yaml:"model,required"`
 	}
-	message := err.Error()
-	p := Problem{Line: 1, Message: "YAML: " + yamlLine.ReplaceAllString(message, "")}
-	if m := yamlLine.FindStringSubmatch(message); m[1] != "" {
-		_, _ = fmt.Sscan(m[1], &p.Line)
-	}
-	return p
-}
-
-func (d *decoder) service(n *yaml.Node, path string) *Service {
 	s := &Service{walltime: margin{factor: DefaultFactor}}
-	var scripted, commanded, stays bool
-	d.mapping(n, path,
-		field{"name", true, func(n *yaml.Node, path string) {
-			s.Name = d.matching(n, path, serviceName, "a lower-case letter, then up to 62 of a-z, 0-9 and -")
-		}},
-		field{"doc", true, func(n *yaml.Node, path string) { s.Doc = d.line(n, path) }},
-		field{"args", false, func(n *yaml.Node, path string) {
-			s.Arguments = d.arguments(n, path)
-			s.arrays = slices.ContainsFunc(s.Arguments, func(a Argument) bool { return a.Type.Rank() > 0 })
-		}},
-		field{"script", false, func(n *yaml.Node, path string) { s.Script, scripted = d.script(n, path), true }},
-		field{"command", false, func(n *yaml.Node, path string) {
-			commanded = true
-			d.list(n, path, func(n *yaml.Node, path string) {
-				s.command = append(s.command, d.template(n, path, s.Arguments))
-			})
-			if n.Kind != yaml.SequenceNode || scripted {
-				return
-			}
-			if len(n.Content) == 0 {
-				d.fail(n, path, "empty, accepted: a program and its arguments")
-				return
-			}
-			first := follow(n.Content[0])
-			if first.Kind == yaml.ScalarNode && first.ShortTag() == "!!str" && first.Value == "" {
-				d.fail(first, path+"[0]", "empty, accepted: a program")
-			}
-		}},
-		field{"env", false, func(n *yaml.Node, path string) { s.env = d.environ(n, path, s.Arguments) }},
-		field{"memory", false, func(n *yaml.Node, path string) {
-			if v, ok := d.scalar(n, path, bytesAccepted); ok {
-				var err error
-				if s.Memory, err = parseBytes(v); err != nil {
-					d.fail(n, path, "%v", err)
-				}
-			}
-		}},
-		field{"licenses", false, func(n *yaml.Node, path string) { s.Licenses = d.licenses(n, path) }},
-		field{"score", false, func(n *yaml.Node, path string) { s.Score = int32(d.integer(n, path, 1, math.MaxInt32)) }},
-		field{"restartable", false, func(n *yaml.Node, path string) {
-			s.Restartable = d.boolean(n, path, "true (a job that was lost is started again) or false")
-		}},
-		field{"checkpointable", false, func(n *yaml.Node, path string) {
-			s.Checkpointable = d.boolean(n, path, "true (a job can be stopped and resumed) or false")
-			stays = !s.Checkpointable
-		}},
-		field{"checkpoint", false, func(n *yaml.Node, path string) {
-			s.checkpoint, s.Checkpointable = d.checkpoint(n, path, s.Arguments), true
-			if stays {
-				d.fail(n, path, "conflicts with checkpointable: false, accepted: one of them")
-			}
-		}},
-		field{"launch", false, func(n *yaml.Node, path string) {
-			const accepted = "once, per-node, per-task"
-			if v, ok := d.scalar(n, path, accepted); ok {
-				if s.Launch, ok = batch.ParseLaunch(v); !ok {
-					d.fail(n, path, "got %q, accepted: %s", v, accepted)
-				}
-			}
-		}},
-		field{"walltime", false, func(n *yaml.Node, path string) { s.walltime = d.margin(n, path) }},
-		field{"model", true, func(n *yaml.Node, path string) { s.model = d.model(n, path, s.Arguments) }},
-	)
-	if n = follow(n); n.Kind == yaml.MappingNode && !scripted && !commanded {
-		d.fail(n, join(path, "command"), "missing, accepted: a command or a script")
+	if !d.fit(v, &in) {
+		return s
+	}
+	s.Name = d.matching(in.Name, serviceName, "a lower-case letter, then up to 62 of a-z, 0-9 and -")
+	s.Doc = d.line(in.Doc)
+	if in.Args.Given() {
+		s.Arguments = d.arguments(in.Args)
+		s.arrays = slices.ContainsFunc(s.Arguments, func(a Argument) bool { return a.Type.Rank() > 0 })
+	}
+	s.Script = d.script(in.Script)
+	s.command = d.templates(in.Command, s.Arguments, !in.Script.Given())
+	s.env = d.environ(in.Env, s.Arguments)
+	if text, ok := d.scalar(in.Memory, bytesAccepted); ok {
+		var err error
+		if s.Memory, err = parseBytes(text); err != nil {
+			d.fail(in.Memory, "%v", err)
+		}
+	}
+	s.Licenses = d.licenses(in.Licenses)
+	s.Score = int32(d.integer(in.Score, 1, math.MaxInt32, 0))
+	s.Restartable = d.boolean(in.Restartable, "true (a job that was lost is started again) or false")
+	s.Checkpointable = d.boolean(in.Checkpointable, "true (a job can be stopped and resumed) or false")
+	if in.Checkpoint.Given() {
+		s.checkpoint = d.checkpoint(in.Checkpoint, s.Arguments)
+		if in.Checkpointable.Given() && !s.Checkpointable {
+			d.fail(in.Checkpoint, "conflicts with checkpointable: false, accepted: one of them")
+		}
+		s.Checkpointable = true
+	}
+	const launches = "once, per-node, per-task"
+	if text, ok := d.scalar(in.Launch, launches); ok {
+		if s.Launch, ok = batch.ParseLaunch(text); !ok {
+			d.fail(in.Launch, "got %q, accepted: %s", text, launches)
+		}
+	}
+	if in.Walltime.Given() {
+		s.walltime = d.margin(in.Walltime)
+	}
+	if in.Model.Given() {
+		s.model = d.model(in.Model, s.Arguments)
+	}
+	if !in.Script.Given() && !in.Command.Given() {
+		d.fail(v.At("command"), "missing, accepted: a command or a script")
 	}
 	if s.Script != nil {
 		s.Memory = s.Script.memory(s.Memory)
@@ -177,66 +151,81 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 }
 
 // matching decodes a name that matches a pattern.
-func (d *decoder) matching(n *yaml.Node, path string, pattern *regexp.Regexp, accepted string) string {
-	v, ok := d.scalar(n, path, accepted)
-	if ok && !pattern.MatchString(v) {
-		d.fail(n, path, "got %q, accepted: %s", v, accepted)
+func (d *decoder) matching(v config.Value, pattern *regexp.Regexp, accepted string) string {
+	text, ok := d.scalar(v, accepted)
+	if ok && !pattern.MatchString(text) {
+		d.fail(v, "got %q, accepted: %s", text, accepted)
 	}
-	return v
+	return text
 }
 
 // line decodes one line of documentation.
-func (d *decoder) line(n *yaml.Node, path string) string {
+func (d *decoder) line(v config.Value) string {
 	const accepted = "one line of at most 200 bytes"
-	v, ok := d.scalar(n, path, accepted)
-	if ok && (v == "" || len(v) > 200 || strings.ContainsAny(v, "\n\r\x00")) {
-		d.fail(n, path, "accepted: %s", accepted)
+	text, ok := d.scalar(v, accepted)
+	if ok && (text == "" || len(text) > 200 || strings.ContainsAny(text, "\n\r\x00")) {
+		d.fail(v, "accepted: %s", accepted)
 	}
-	return v
+	return text
 }
 
-func (d *decoder) template(n *yaml.Node, path string, args []Argument) template {
-	v, ok := d.scalar(n, path, "text with placeholders")
+// templates reads a list of texts with placeholders. It begins with a program if program is set.
+func (d *decoder) templates(v config.Value, args []Argument, program bool) []template {
+	items := d.list(v)
+	if _, list := v.Items(); list && len(items) == 0 && program {
+		d.fail(v, "empty, accepted: a program and its arguments")
+	}
+	var out []template
+	for i, item := range items {
+		out = append(out, d.template(item, args))
+		if text, ok := item.Text(); i == 0 && ok && text == "" && program {
+			d.fail(item, "empty, accepted: a program")
+		}
+	}
+	return out
+}
+
+func (d *decoder) template(v config.Value, args []Argument) template {
+	text, ok := d.scalar(v, "text with placeholders")
 	if !ok {
 		return nil
 	}
-	t, err := parseTemplate(v, args)
+	t, err := parseTemplate(text, args)
 	if err != nil {
-		d.fail(n, path, "%v", err)
+		d.fail(v, "%v", err)
 	}
 	return t
 }
 
-func (d *decoder) environ(n *yaml.Node, path string, args []Argument) []envTemplate {
-	if n.Kind != yaml.MappingNode {
-		d.fail(n, path, "got %s, accepted: a mapping of variables to text", kindOf(n))
-		return nil
+func (d *decoder) environ(v config.Value, args []Argument) []envTemplate {
+	entries, ok := v.Entries()
+	if !ok && v.Given() {
+		d.fail(v, "got %v, accepted: a mapping of variables to text", v)
 	}
 	var env []envTemplate
 	seen := make(map[string]bool)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], follow(n.Content[i+1])
-		at := join(path, k.Value)
+	for _, e := range entries {
+		name, _ := e.Name.Text()
 		switch {
-		case !variableName.MatchString(k.Value) || strings.HasPrefix(k.Value, "DROVER_"):
-			d.fail(k, at, "accepted: a variable's name that does not begin with DROVER_")
-		case seen[k.Value]:
-			d.fail(k, at, "given twice, accepted: once")
+		case !variableName.MatchString(name) || strings.HasPrefix(name, "DROVER_"):
+			d.fail(e.Name, "accepted: a variable's name that does not begin with DROVER_")
+		case seen[name]:
+			d.fail(e.Name, "given twice, accepted: once")
 		}
-		seen[k.Value] = true
-		env = append(env, envTemplate{name: k.Value, value: d.template(v, at, args)})
+		seen[name] = true
+		env = append(env, envTemplate{name: name, value: d.template(e.Value, args)})
 	}
-	sort.Slice(env, func(i, j int) bool { return env[i].name < env[j].name })
+	slices.SortFunc(env, func(a, b envTemplate) int { return strings.Compare(a.name, b.name) })
 	return env
 }
 
 // boolean decodes true or false.
-func (d *decoder) boolean(n *yaml.Node, path, accepted string) bool {
-	v, ok := d.scalar(n, path, accepted)
-	if ok && v != "true" && v != "false" {
-		d.fail(n, path, "got %q, accepted: %s", v, accepted)
+func (d *decoder) boolean(v config.Value, accepted string) bool {
+	text, ok := d.scalar(v, accepted)
+	if ok && text != "true" && text != "false" {
+		d.fail(v, "got %q, accepted: %s", text, accepted)
 	}
-	return ok && v == "true"
+	return text == "true"
 }
 
 // Limits of a service's licenses.
@@ -255,34 +244,32 @@ func BadLicense(name string) bool {
 const LicenseAccepted = "a word of at most 255 bytes without : , and ="
 
 // licenses decodes the licenses of a service's jobs: names, or names with copies.
-func (d *decoder) licenses(n *yaml.Node, path string) []batch.License {
+func (d *decoder) licenses(v config.Value) []batch.License {
 	var list []batch.License
 	seen := make(map[string]bool)
-	d.list(n, path, func(n *yaml.Node, path string) {
-		l := batch.License{Copies: 1}
-		name := func(n *yaml.Node, path string) {
-			v, ok := d.scalar(n, path, LicenseAccepted)
-			switch {
-			case !ok:
-			case BadLicense(v):
-				d.fail(n, path, "got %q, accepted: %s", v, LicenseAccepted)
-			case seen[v]:
-				d.fail(n, path, "%q is given twice, accepted: once, with its copies", v)
-			}
-			l.Name, seen[v] = v, true
+	for _, item := range d.list(v) {
+		var in struct {
+			Name   config.Value `yaml:"name,required"`
+			Copies config.Value `yaml:"copies"`
 		}
-		if n.Kind == yaml.ScalarNode {
-			name(n, path)
+		if _, ok := item.Text(); ok {
+			in.Name = item
 		} else {
-			d.mapping(n, path,
-				field{"name", true, name},
-				field{"copies", false, func(n *yaml.Node, path string) { l.Copies = int32(d.integer(n, path, 1, mostCopies)) }},
-			)
+			d.fit(item, &in)
 		}
-		list = append(list, l)
-	})
+		name, ok := d.scalar(in.Name, LicenseAccepted)
+		switch {
+		case !ok:
+		case BadLicense(name):
+			d.fail(in.Name, "got %q, accepted: %s", name, LicenseAccepted)
+		case seen[name]:
+			d.fail(in.Name, "%q is given twice, accepted: once, with its copies", name)
+		}
+		seen[name] = true
+		list = append(list, batch.License{Name: name, Copies: int32(d.integer(in.Copies, 1, mostCopies, 1))})
+	}
 	if len(list) > mostLicenses {
-		d.fail(n, path, "got %d, accepted: at most %d", len(list), mostLicenses)
+		d.fail(v, "got %d, accepted: at most %d", len(list), mostLicenses)
 	}
 	return list
 }

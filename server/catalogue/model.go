@@ -2,12 +2,11 @@ package catalogue
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strconv"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 )
 
 // model is a performance model: the runtime of a service by width.
@@ -203,45 +202,57 @@ func (m *fixedMenu) accepted() string {
 const maxRows = 1000 // of a table
 
 // model decodes the model of a service, of which it needs exactly one.
-func (d *decoder) model(n *yaml.Node, path string, args []Argument) model {
+func (d *decoder) model(v config.Value, args []Argument) model {
+	var in struct {
+		Amdahl config.Value `yaml:"amdahl"`
+		Table  config.Value `yaml:"table"`
+		Fixed  config.Value `yaml:"fixed"`
+	}
+	if !d.fit(v, &in) {
+		return nil
+	}
 	var found []model
-	add := func(m model) { found = append(found, m) }
-	d.mapping(n, path,
-		field{"amdahl", false, func(n *yaml.Node, path string) { add(d.amdahl(n, path, args)) }},
-		field{"table", false, func(n *yaml.Node, path string) { add(d.table(n, path, args)) }},
-		field{"fixed", false, func(n *yaml.Node, path string) { add(d.fixed(n, path, args)) }},
-	)
+	if in.Amdahl.Given() {
+		found = append(found, d.amdahl(in.Amdahl, args))
+	}
+	if in.Table.Given() {
+		found = append(found, d.table(in.Table, args))
+	}
+	if in.Fixed.Given() {
+		found = append(found, d.fixed(in.Fixed, args))
+	}
 	if len(found) != 1 {
-		if n.Kind == yaml.MappingNode {
-			d.fail(n, path, "got %d models, accepted: one of amdahl, fixed, table", len(found))
-		}
+		d.fail(v, "got %d models, accepted: one of amdahl, fixed, table", len(found))
 		return nil
 	}
 	return found[0]
 }
 
-func (d *decoder) amdahl(n *yaml.Node, path string, args []Argument) model {
-	m := &amdahl{lo: 1, hi: batch.MaxProcessors, limit: batch.MaxProcessors}
-	width := func(to *int32, least *int32) func(n *yaml.Node, path string) {
-		return func(n *yaml.Node, path string) {
-			*to = int32(d.integer(n, path, int64(*least), batch.MaxProcessors))
-		}
+func (d *decoder) amdahl(v config.Value, args []Argument) model {
+	var in struct {
+		Work     config.Value `yaml:"work,required"`
+		Parallel config.Value `yaml:"parallel,required"`
+		Limit    config.Value `yaml:"limit"`
+		MinWidth config.Value `yaml:"min_width"`
+		MaxWidth config.Value `yaml:"max_width"`
 	}
-	one := int32(1)
-	d.mapping(n, path,
-		field{"work", true, func(n *yaml.Node, path string) { m.work = d.seconds(n, path, args) }},
-		field{"parallel", true, func(n *yaml.Node, path string) { m.parallel = d.number(n, path, 0, 1) }},
-		field{"limit", false, width(&m.limit, &one)},
-		field{"min_width", false, width(&m.lo, &one)},
-		field{"max_width", false, width(&m.hi, &m.lo)},
-	)
+	d.fit(v, &in)
+	m := &amdahl{work: d.seconds(in.Work, args), parallel: d.number(in.Parallel, 0, 1, 0)}
+	m.limit = d.width(in.Limit, 1, batch.MaxProcessors)
+	m.lo = d.width(in.MinWidth, 1, 1)
+	m.hi = d.width(in.MaxWidth, m.lo, batch.MaxProcessors)
 	return m
 }
 
-func (d *decoder) table(n *yaml.Node, path string, args []Argument) model {
+func (d *decoder) width(v config.Value, least, absent int32) int32 {
+	return int32(d.integer(v, int64(least), batch.MaxProcessors, int64(absent)))
+}
+
+func (d *decoder) table(v config.Value, args []Argument) model {
 	m := &table{}
-	if n.Kind != yaml.MappingNode || len(n.Content) == 0 || len(n.Content) > 2*maxRows {
-		d.fail(n, path, "got %s, accepted: a mapping of 1 to %d widths to times", kindOf(n), maxRows)
+	entries, _ := v.Entries()
+	if len(entries) == 0 || len(entries) > maxRows {
+		d.fail(v, "got %v, accepted: a mapping of 1 to %d widths to times", v, maxRows)
 		return m
 	}
 	type row struct {
@@ -250,46 +261,42 @@ func (d *decoder) table(n *yaml.Node, path string, args []Argument) model {
 	}
 	var rows []row
 	seen := make(map[int32]bool)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], follow(n.Content[i+1])
-		at := join(path, k.Value)
-		mark := len(d.problems)
-		w := int32(d.integer(k, at, 1, batch.MaxProcessors))
-		if !d.failed(mark) && seen[w] {
-			d.fail(k, at, "given twice, accepted: once")
+	for _, e := range entries {
+		w := d.width(e.Name, 1, 0)
+		if w > 0 && seen[w] {
+			d.fail(e.Name, "given twice, accepted: once")
 		}
 		seen[w] = true
-		rows = append(rows, row{w, d.seconds(v, at, args)})
+		rows = append(rows, row{w, d.seconds(e.Value, args)})
 	}
-	sort.SliceStable(rows, func(i, j int) bool { return rows[i].width < rows[j].width })
+	slices.SortStableFunc(rows, func(a, b row) int { return int(a.width - b.width) })
 	for _, r := range rows {
 		m.at, m.time = append(m.at, r.width), append(m.time, r.time)
 	}
 	return m
 }
 
-func (d *decoder) fixed(n *yaml.Node, path string, args []Argument) model {
+func (d *decoder) fixed(v config.Value, args []Argument) model {
+	var in struct {
+		Width config.Value `yaml:"width,required"`
+		Time  config.Value `yaml:"time,required"`
+	}
+	d.fit(v, &in)
 	m := &fixed{}
-	d.mapping(n, path,
-		field{"width", true, func(n *yaml.Node, path string) {
-			text, ok := d.scalar(n, path, "a width or an expression")
-			if !ok {
-				return
-			}
-			if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-				m.constant = int32(d.integer(n, path, 1, batch.MaxProcessors))
-				text = strconv.FormatInt(i, 10)
-			}
-			m.width = d.formula(n, path, text, args)
-		}},
-		field{"time", true, func(n *yaml.Node, path string) { m.time = d.seconds(n, path, args) }},
-	)
+	if text, ok := d.scalar(in.Width, "a width or an expression"); ok {
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+			m.constant = d.width(in.Width, 1, 1)
+			text = strconv.FormatInt(i, 10)
+		}
+		m.width = d.formula(in.Width, text, args)
+	}
+	m.time = d.seconds(in.Time, args)
 	return m
 }
 
 // seconds decodes a runtime: a time with its unit, or a formula in seconds.
-func (d *decoder) seconds(n *yaml.Node, path string, args []Argument) *expression {
-	text, ok := d.scalar(n, path, "a time with its unit or an expression in seconds")
+func (d *decoder) seconds(v config.Value, args []Argument) *expression {
+	text, ok := d.scalar(v, "a time with its unit or an expression in seconds")
 	if !ok {
 		return nil
 	}
@@ -298,39 +305,32 @@ func (d *decoder) seconds(n *yaml.Node, path string, args []Argument) *expressio
 	}
 	if f, err := strconv.ParseFloat(text, 64); err == nil {
 		if err := positive(f); err != nil {
-			d.fail(n, path, "%v", err)
+			d.fail(v, "%v", err)
 			return nil
 		}
 	}
-	return d.formula(n, path, text, args)
+	return d.formula(v, text, args)
 }
 
 // formula compiles an expression and records its problem.
-func (d *decoder) formula(n *yaml.Node, path, text string, args []Argument) *expression {
+func (d *decoder) formula(v config.Value, text string, args []Argument) *expression {
 	e, err := compile(text, args)
 	if err != nil {
-		d.fail(n, path, "%v", err)
+		d.fail(v, "%v", err)
 		return nil
 	}
 	return e
 }
 
 // margin decodes how a walltime follows from the estimated runtime.
-func (d *decoder) margin(n *yaml.Node, path string) margin {
-	m := margin{factor: DefaultFactor}
-	d.mapping(n, path,
-		field{"factor", false, func(n *yaml.Node, path string) { m.factor = d.number(n, path, 1, 100) }},
-		field{"margin", false, func(n *yaml.Node, path string) {
-			text, ok := d.scalar(n, path, durationAccepted)
-			if !ok {
-				return
-			}
-			t, ok := parseDuration(text)
-			if !ok || t > 24*batch.Hour {
-				d.fail(n, path, "got %q, accepted: %s, at most 24h", text, durationAccepted)
-			}
-			m.extra = t
-		}},
-	)
-	return m
+func (d *decoder) margin(v config.Value) margin {
+	var in struct {
+		Factor config.Value `yaml:"factor"`
+		Margin config.Value `yaml:"margin"`
+	}
+	d.fit(v, &in)
+	return margin{
+		factor: d.number(in.Factor, 1, 100, DefaultFactor),
+		extra:  d.duration(in.Margin, 0, 24*batch.Hour, 0),
+	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 )
 
 // MaxScript is the size of the largest batch script, in bytes.
@@ -152,31 +152,31 @@ func parseSlurmMemory(text string) (int64, bool) {
 }
 
 // script decodes a batch script: its text or its file name.
-func (d *decoder) script(n *yaml.Node, path string) *Script {
+func (d *decoder) script(v config.Value) *Script {
 	const accepted = "a script that begins with #!, or its file name"
-	text, ok := d.scalar(n, path, accepted)
+	text, ok := d.scalar(v, accepted)
 	if !ok {
 		return nil
 	}
 	if !strings.HasPrefix(text, "#!") {
 		switch {
 		case text == "" || strings.Contains(text, "\n"):
-			d.fail(n, path, "accepted: %s", accepted)
+			d.fail(v, "accepted: %s", accepted)
 			return nil
 		case d.files == nil:
-			d.fail(n, path, "file %q, accepted here: the script itself", text)
+			d.fail(v, "file %q, accepted here: the script itself", text)
 			return nil
 		}
 		data, err := d.files(text)
 		if err != nil {
-			d.fail(n, path, "%v, accepted: %s", err, accepted)
+			d.fail(v, "%v, accepted: %s", err, accepted)
 			return nil
 		}
 		text = string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	}
 	s, err := ParseScript(text)
 	if err != nil {
-		d.fail(n, path, "%v", err)
+		d.fail(v, "%v", err)
 		return nil
 	}
 	return s
