@@ -105,7 +105,7 @@ palms: 3
 	}
 	for _, want := range []string{
 		"line 1: version", "line 2: name", "line 3: listen", "insecure: true", "line 4: url", "line 5: gossip.bind", "line 5: gossip.seeds[0]",
-		"line 7: nodes[0].processors", "line 8: nodes[1].coconuts: unknown key, accepted: address, count, licenses, memory, name, processors, score", "line 9: speed", "line 10: policy.name", "easy, fcfs", "line 11: tuning",
+		"line 7: nodes[0].processors", "line 8: nodes[1].coconuts: unknown key, accepted: name, count, processors, memory, address, score, licenses", "line 9: speed", "line 10: policy.name", "easy, fcfs", "line 11: tuning",
 		`line 12: grace: "soon", accepted: a time`, `line 14: limits.file: "12"`, "512MiB", "line 15: limits.waiting", "line 16: limits.finished",
 		"line 21: services.inline[0].command[1]", "line 22: services.inline[0].model.fixed.width", "line 23: palms",
 	} {

@@ -157,11 +157,9 @@ func acceptedBy(t reflect.Type) string {
 	return "text"
 }
 
-// keysOf lists the keys of a struct for messages, sorted.
+// keysOf lists the keys of a struct in its order, for messages.
 func keysOf(t reflect.Type) string {
-	keys := slices.DeleteFunc(keysByField(t), func(k string) bool { return k == "" })
-	slices.Sort(keys)
-	return strings.Join(keys, ", ")
+	return strings.Join(slices.DeleteFunc(keysByField(t), func(k string) bool { return k == "" }), ", ")
 }
 
 // keysByField returns the key of each field of a struct, "" for a field without one.

@@ -115,7 +115,7 @@ var layout = map[string][]string{
 	"client/gridrpc":      {"client", "client/submission", "proto/problem"},
 	"client/clienttest":   {"proto/drover/v1/...", "proto/problem", "proto/rpc"}, // for tests
 	"server/services/...": {"server/services/..."},
-	"server/catalogue":    {"batch"},
+	"server/catalogue":    {"batch", "internal/config"},
 	"server/files/blobs":  {},
 	"server/files/depot":  {"server/files/blobs"},
 	"server/files": {

@@ -162,9 +162,9 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 		{"version", "version: 2\nservices: []\n", []string{`c.yaml:1: version: got "2", accepted: 1`}},
 		{"missing", "services: []\n", []string{"c.yaml:1: version: missing"}},
 		{"unknown key at the top", "version: 1\nservice: 1\nservices: []\n",
-			[]string{"c.yaml:2: service: unknown key, accepted: services, version"}},
+			[]string{"c.yaml:2: service: unknown key, accepted: version, services"}},
 		{"unknown keys", service + "    modle: 1\n    comand: 2\n" + model, []string{
-			"c.yaml:6: services[0].modle: unknown key, accepted: args, checkpoint, checkpointable, command, doc, env, launch, licenses, memory, model, name, restartable, score, script, walltime",
+			"c.yaml:6: services[0].modle: unknown key, accepted: name, doc, args, script, command, env, memory, licenses, score, restartable, checkpointable, checkpoint, launch, walltime, model",
 			"c.yaml:7: services[0].comand: unknown key",
 		}},
 		{"key twice", service + model + "    doc: B\n", []string{"c.yaml:7: services[0].doc: given twice"}},
