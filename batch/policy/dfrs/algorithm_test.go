@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 )
 
-func TestTable5HasItsNamesInItsOrder(t *testing.T) {
+func TestTable5ListsItsAlgorithmsInOrder(t *testing.T) {
 	all := dfrs.All()
 	if len(all) != 116 {
 		t.Fatalf("%d algorithms, want 116", len(all))
@@ -35,7 +35,7 @@ func TestTable5HasItsNamesInItsOrder(t *testing.T) {
 	}
 }
 
-func TestNamesAreRead(t *testing.T) {
+func TestParseAlgorithm(t *testing.T) {
 	for name, want := range map[string]string{
 		"GreedyPM*/per/opt=min/minvt=600":  "",
 		"GreedyPM */per/opt=min/minvt=600": "GreedyPM*/per/opt=min/minvt=600",
@@ -127,7 +127,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidSettingsAreRefused(t *testing.T) {
 	for key, values := range map[string][]string{
 		"algorithm":  {"", "Greedy"},
 		"period":     {"", "600", "0s", "-5s", "9000h", "1000000001ns"},
@@ -153,7 +153,7 @@ func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
 	} {
 		var setting *batch.SettingError
 		if _, err := dfrs.New(batch.Processors(1), s); !errors.As(err, &setting) || !strings.Contains(setting.Accepted, "with "+s["algorithm"]) {
-			t.Errorf("%v, which does nothing: %v", s, err)
+			t.Errorf("%v, which is valid: %v", s, err)
 		}
 	}
 	for _, s := range []batch.Settings{{"period": "90s", "decay": "1h", "priorities": "alice:2,bob:16", "match": "true"}, nil} {
@@ -163,7 +163,7 @@ func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 }
 
-func TestUnlikeNodesAreRefused(t *testing.T) {
+func TestUnequalNodesAreRefused(t *testing.T) {
 	for _, nodes := range [][]batch.Node{
 		{{Processors: 1}, {Processors: 2}}, {{Processors: 1, Memory: 1}, {Processors: 1}}, {{Processors: 1 << 16}},
 	} {
@@ -173,7 +173,7 @@ func TestUnlikeNodesAreRefused(t *testing.T) {
 	}
 }
 
-func TestJobsThatCanNeverRunAreToldApart(t *testing.T) {
+func TestValidateNamesWhyAJobCanNeverRun(t *testing.T) {
 	platform := cluster(2, 100)
 	for _, c := range []struct {
 		field string
@@ -199,8 +199,8 @@ func TestJobsThatCanNeverRunAreToldApart(t *testing.T) {
 	}
 }
 
-// A job with more tasks than could ever have a unit of CPU each waits for ever, and
-// keeps nobody out.
+// A job with so many tasks that each would get less than a unit of CPU waits forever, and does
+// not hinder others.
 func TestAJobWithFarTooManyTasksWaits(t *testing.T) {
 	for _, name := range []string{"Greedy*", "GreedyPM*/per", "MCB8*", "EquiPartition", "/stretch-per"} {
 		jobs := []arrival{one(1, 0, 1, 0, 5), one(2, 0, 1, 0, 5)}

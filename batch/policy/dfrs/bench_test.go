@@ -7,8 +7,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 )
 
-// BenchmarkPeriod is what all passes of a periodic instant take, with 1,000 jobs on 1,000
-// nodes: MCB8, the yields, and the decisions.
+// BenchmarkPeriod measures all passes of a periodic instant with 1,000 jobs on 1,000 nodes:
+// MCB8, the yields, and the decisions.
 func BenchmarkPeriod(b *testing.B) {
 	for _, name := range []string{dfrs.Recommended.String(), "MCB8*/per/opt=min", "MCB8*/per/opt=avg", "/stretch-per/opt=max"} {
 		b.Run(name, func(b *testing.B) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Books holds what is booked on the nodes against what is found by looking at each job.
+// Books compares the accounts of the nodes with sums over all jobs.
 func (p *Policy) Books() error {
 	free := slices.Repeat([]int64{p.machine.Memory}, int(p.machine.Nodes))
 	left, held, load := slices.Clone(free), make([]int64, len(free)), make([]int64, len(free))

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 )
 
-// begin notes where a resident job is at home.
+// begin records the nodes of a resident job.
 func (j *claim) begin() {
 	if j.spec.Resident && j.home == nil {
 		j.home = j.at
@@ -18,12 +18,12 @@ func alike(a, b batch.NodeAllocation) bool {
 	return a.Node == b.Node && a.Group == b.Group && a.Processors == b.Processors
 }
 
-// nodeless says whether one of some places is on a node that is down.
+// nodeless reports whether an allocation includes a node that is down.
 func (w *world) nodeless(places []batch.NodeAllocation) bool {
 	return slices.ContainsFunc(places, func(l batch.NodeAllocation) bool { return w.down[l.Node] })
 }
 
-// measure finds other needs of a group, with which the job would still fit the machine.
+// measure draws new needs of a group, with which the job still fits the machine.
 func (w *world) measure(h batch.Handle, s step) {
 	j := w.jobs[h]
 	needs := slices.Clone(j.needs)
@@ -47,8 +47,8 @@ func (w *world) measure(h batch.Handle, s step) {
 	}
 }
 
-// settled checks what must be so when nobody is on the move: nobody has more CPU than he
-// can use, and where more memory is taken than there is nobody is who could leave it.
+// settled checks the state when no job is moving: no job has more CPU than it can use, and
+// where more memory is taken than exists, no job could leave.
 func (w *world) settled() {
 	for _, j := range w.jobs {
 		if j.state == "leaving" || j.old != nil || j.lost {

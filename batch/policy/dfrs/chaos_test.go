@@ -14,7 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 )
 
-// step is a random thing to do; what it is done to is found when it is done.
+// step is a random action. Its target is chosen when it runs.
 type step struct {
 	Verb           string
 	Which, Gap     int
@@ -41,19 +41,18 @@ func steps() *rapid.Generator[[]step] {
 	}), 1, 60)
 }
 
-// claim is a job as a live driver sees it: what was told to leave leaves in its own
-// time.
+// claim is a job in a live driver, where a job that must leave takes its time.
 type claim struct {
 	spec  *batch.Job
 	state string // waiting, held, incoming, running, leaving, paused
 	at    []batch.NodeAllocation
 	old   []batch.NodeAllocation // not left yet
-	lost  bool                   // its node is down: what has become of it will be told
+	lost  bool                   // its node is down, and its outcome is not reported yet
 	home  []batch.NodeAllocation // of a resident job that has begun
-	needs []batch.TaskGroup      // that were measured; nil: as declared
+	needs []batch.TaskGroup      // measured needs; nil: as declared
 }
 
-// world is a driver that is slow to stop jobs, and checks all that is decided.
+// world is a driver that stops jobs slowly, and checks all decisions.
 type world struct {
 	t        *rapid.T
 	p        batch.Policy
@@ -64,7 +63,7 @@ type world struct {
 	next     batch.Handle
 	down     map[int32]bool
 	failing  map[batch.Handle]bool
-	over     []int64 // memory of each node that was measured to be taken
+	over     []int64 // measured use of memory on each node
 	log      []string
 	meddle   func(w *world)
 }
@@ -167,7 +166,7 @@ func (w *world) do(s step) {
 	}
 }
 
-// stop lets a job have left, after it was told to or by itself.
+// stop ends the stopping of a job, on request or on its own.
 func (w *world) stop(s step) {
 	for _, h := range slices.Sorted(maps.Keys(w.jobs)) {
 		if j := w.jobs[h]; (j.state == "leaving" || j.old != nil) && !j.lost {
@@ -192,8 +191,8 @@ func (w *world) stop(s step) {
 	}
 }
 
-// turn switches a node. Of those who ran there some end at once; the others' fate is
-// told later, by resolve.
+// turn switches a node on or off. Some jobs on it end at once; resolve reports the outcome of
+// the others later.
 func (w *world) turn(node int32, s step) {
 	if w.down[node] == (s.Verb == "down") {
 		return
@@ -204,7 +203,7 @@ func (w *world) turn(node int32, s step) {
 		}
 		w.down[node] = false
 		w.tell(batch.Event{Kind: batch.NodeUp, Node: node})
-		for _, j := range w.jobs { // who is on nodes that are all up has been there all the time
+		for _, j := range w.jobs { // jobs whose nodes are all up have been running all along
 			j.lost = j.lost && (w.nodeless(j.at) || w.nodeless(j.home))
 		}
 		return
@@ -222,7 +221,7 @@ func (w *world) turn(node int32, s step) {
 	}
 }
 
-// resolve says of each job that was on a lost node what has become of it.
+// resolve reports the outcome of each job on a lost node.
 func (w *world) resolve(ended bool) {
 	for _, h := range slices.Sorted(maps.Keys(w.jobs)) {
 		j := w.jobs[h]
@@ -251,7 +250,7 @@ func (w *world) need(j *claim, l batch.NodeAllocation) (memory int64, cpu batch.
 	return memory, cpu
 }
 
-// used sums up what is taken of a node, by those who leave it, too.
+// used sums the memory and CPU taken of a node, including jobs that are leaving.
 func (w *world) used(node int32) (memory, share int64) {
 	for _, j := range w.jobs {
 		held := map[int32]int32{} // by group
@@ -294,7 +293,7 @@ func (w *world) pass() {
 		}
 		for _, d := range out.List {
 			again = w.carryOut(&d) || again
-			w.fits() // in between, too: a driver carries out one after the other
+			w.fits() // also in between: a driver executes decisions one by one
 		}
 		w.fits()
 	}
@@ -310,7 +309,7 @@ func (w *world) pass() {
 	}
 }
 
-// fits checks that no node has more taken than there is.
+// fits checks that no node is overcommitted.
 func (w *world) fits() {
 	for n := range int32(len(w.platform.Nodes)) {
 		memory, share := w.used(n)
@@ -321,7 +320,7 @@ func (w *world) fits() {
 	}
 }
 
-// carryOut does what was decided, and says whether that had an effect at once.
+// carryOut executes a decision and reports whether it took effect at once.
 func (w *world) carryOut(d *batch.Decision) (again bool) {
 	w.log = append(w.log, fmt.Sprintf("%d %v %d %v", w.now, d.Kind, d.Job, d.Allocation))
 	j := w.jobs[d.Job]
@@ -358,7 +357,7 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 	for _, l := range places {
 		_, cpu := w.need(j, l)
 		if j.old != nil {
-			cpu = batch.One // what is measured while it moves counts afterwards
+			cpu = batch.One // measurements during a move count afterwards
 		}
 		if l.Share < 1 || l.Share > cpu || w.down[l.Node] {
 			w.t.Fatalf("at %d job %d has %+v", w.now, d.Job, l)
@@ -373,7 +372,7 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 	return false
 }
 
-// wait goes on in time, with the passes that the policy wants.
+// wait advances time, with the passes that the policy requests.
 func (w *world) wait(d batch.Duration) {
 	until := w.now.Add(d)
 	for w.p.Wake() <= until {
@@ -443,14 +442,14 @@ func chaos(t *rapid.T) (batch.Platform, batch.Settings, []step) {
 	return platform, s, steps().Draw(t, "steps")
 }
 
-func TestWhateverHappensTheMachineIsNotExceededAndEveryJobEnds(t *testing.T) {
+func TestRandomEventsNeverExceedTheMachineAndEveryJobEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		platform, s, list := chaos(t)
 		newWorld(t, platform, s).play(list)
 	})
 }
 
-func TestForksDecideAlikeAndQuestionsLeaveNoTrace(t *testing.T) {
+func TestForksDecideTheSameAndEstimatesHaveNoSideEffects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		platform, s, list := chaos(t)
 		want := newWorld(t, platform, s).play(list)

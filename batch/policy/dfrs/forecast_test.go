@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 )
 
-// asked returns the start and the end of a job of one shape, in whole seconds.
+// asked returns the estimated start and end of a job of one shape, in whole seconds.
 func asked(t *testing.T, now batch.Time, p *dfrs.Policy, spec *batch.Job) [2]batch.Time {
 	t.Helper()
 	var f forecast.Forecaster
@@ -28,9 +28,9 @@ func submit(now batch.Time, p *dfrs.Policy, h batch.Handle, memory int64, wallti
 	return spec
 }
 
-// 1 and 2 share the node and 3 has no memory until 1 ends, at 20. It then shares with 2,
-// which has half of its 20 s to go, and ends after 10 s, not after the 5 s of its walltime.
-func TestTheEndOfAJobThatWaitsIsThatOfAJobThatShares(t *testing.T) {
+// Jobs 1 and 2 share the node, and 3 has no memory until 1 ends, at 20. It then shares with 2,
+// which has half of its 20 s left, and ends after 10 s instead of the 5 s of its walltime.
+func TestTheForecastEndOfAWaitingJobCountsSharing(t *testing.T) {
 	p := policy(t, cluster(1, 10), batch.Settings{"algorithm": "Greedy*"})
 	submit(0, p, 1, 6, 10)
 	submit(0, p, 2, 3, 20)
@@ -41,9 +41,8 @@ func TestTheEndOfAJobThatWaitsIsThatOfAJobThatShares(t *testing.T) {
 	}
 }
 
-// 1 has been told at 5 to make room for 2 and has not left yet. It will, long before it
-// ends.
-func TestAForecastCountsOnThoseWhoWereToldToLeave(t *testing.T) {
+// At 5 job 1 must leave for job 2, and has not left yet. The forecast assumes that it leaves.
+func TestAForecastAssumesThatPausedJobsLeave(t *testing.T) {
 	p := policy(t, cluster(1, 10), batch.Settings{"algorithm": "GreedyP*"})
 	submit(0, p, 1, 8, 100)
 	p.Decide(0, &batch.Decisions{})
@@ -54,9 +53,9 @@ func TestAForecastCountsOnThoseWhoWereToldToLeave(t *testing.T) {
 	}
 }
 
-// 1 makes room for 2 at 5, and goes on when 2 ends, at 25. It has not said so yet, but a
-// run counts on it from then on: 1 has 95 s to go, 3 has 10, and who is asked about 500.
-func TestAForecastCountsOnThoseWhoWereToldToGoOn(t *testing.T) {
+// Job 1 is paused for 2 at 5, and resumed when 2 ends, at 25. The driver has not confirmed that
+// yet, but the forecast assumes it: 1 has 95 s left, 3 has 10, and the job of the ask 500.
+func TestAForecastAssumesThatResumedJobsRun(t *testing.T) {
 	p := policy(t, cluster(1, 10), batch.Settings{"algorithm": "GreedyP*"})
 	submit(0, p, 1, 8, 100)
 	p.Decide(0, &batch.Decisions{})
@@ -73,10 +72,10 @@ func TestAForecastCountsOnThoseWhoWereToldToGoOn(t *testing.T) {
 	}
 }
 
-// Whether a job has come or is only asked about, whatever runs, waits, leaves or moves.
-// 2 takes the place of 1 at 5 and shares with 3 until 25; then 1 goes on beside 3, which
-// ends at 45. By then 1 has had 15 of its 100 s, and is to end after another 85.
-func TestAJobThatGoesOnInAForecastGetsOnFromThen(t *testing.T) {
+// The forecast is the same for a submitted job and for an ask, while other jobs run, wait,
+// leave or move. Job 2 replaces 1 at 5 and shares with 3 until 25; then 1 continues beside 3,
+// which ends at 45. By then 1 has done 15 of its 100 s, and ends after another 85.
+func TestAResumedJobMakesProgressInAForecast(t *testing.T) {
 	p := policy(t, cluster(1, 10), batch.Settings{"algorithm": "GreedyP*"})
 	first := submit(0, p, 1, 8, 100)
 	p.Decide(0, &batch.Decisions{})
@@ -90,7 +89,7 @@ func TestAJobThatGoesOnInAForecastGetsOnFromThen(t *testing.T) {
 	}
 }
 
-func TestAJobThatHasJustComeIsForecastAsOneThatMayCome(t *testing.T) {
+func TestSubmittedJobsAndAsksHaveTheSameForecast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		platform, s, list := chaos(t)
 		w := newWorld(t, platform, s)
@@ -106,7 +105,7 @@ func TestAJobThatHasJustComeIsForecastAsOneThatMayCome(t *testing.T) {
 			came.Apply(w.now, &batch.Event{Kind: batch.Submit, Job: spec.Handle, Spec: &spec})
 			f.Estimate(w.now, came, []batch.Ask{{Job: &spec, Shapes: []batch.Shape{shape}}}, has)
 			if diff := gocmp.Diff(may, has); diff != "" {
-				t.Fatalf("at %d, -may come +has come:\n%s", w.now, diff)
+				t.Fatalf("at %d, -ask +submitted:\n%s", w.now, diff)
 			}
 		}
 		w.play(list)

@@ -17,14 +17,14 @@ import (
 
 const second = batch.Time(batch.Second)
 
-// one is a job of so many tasks that need a whole processor; times are in seconds.
+// one returns a job with tasks that each need a whole processor; times are in seconds.
 func one(h batch.Handle, at, tasks int, memory int64, work int) arrival {
 	return arrival{at: batch.Time(at) * second, work: batch.Duration(work) * batch.Second, spec: batch.Job{
 		Handle: h, CPU: batch.One, Memory: memory, Shape: batch.Shape{Width: int32(tasks), Walltime: batch.Hour},
 	}}
 }
 
-// decided returns what a policy decides, and the ends of the jobs, one a line.
+// decided returns the decisions of a policy and the ends of the jobs, one per line.
 func decided(t *testing.T, platform batch.Platform, s batch.Settings, jobs ...arrival) string {
 	t.Helper()
 	o := newObserved()
@@ -40,10 +40,10 @@ func wantDecided(t *testing.T, want, got string) {
 	}
 }
 
-var rewrite = flag.Bool("rewrite", false, "write testdata/rows.txt anew; read it by eye before committing")
+var rewrite = flag.Bool("rewrite", false, "rewrite testdata/rows.txt; review it before committing")
 
-// Four jobs on two nodes of 10 bytes: 1 has two tasks of 6, 2 one of 6, 3 one of 4, 4
-// one of 1. All rows of table 1 have been read by eye.
+// Four jobs on two nodes of 10 bytes: 1 has two tasks of 6, 2 one of 6, 3 one of 4, 4 one of 1.
+// All rows of table 1 have been checked by hand.
 func TestEachRowOfTable1(t *testing.T) {
 	var got strings.Builder
 	for _, a := range dfrs.All() {
@@ -67,8 +67,8 @@ func TestEachRowOfTable1(t *testing.T) {
 	}
 }
 
-// Both nodes are needed for 3. Of 1 and 2, which are equal but for their order, 2 has
-// the lower priority; it fits beside 1.
+// Job 3 needs both nodes. Jobs 1 and 2 are equal except for their order, so 2 has the lower
+// priority; it fits beside 1.
 func TestGreedyPMMovesWhereGreedyPPauses(t *testing.T) {
 	jobs := []arrival{one(1, 0, 1, 6, 10), one(2, 0, 1, 4, 10), one(3, 1, 2, 5, 1)}
 	wantDecided(t, `
@@ -91,8 +91,8 @@ func TestGreedyPMMovesWhereGreedyPPauses(t *testing.T) {
 12 end #2`, decided(t, cluster(2, 10), batch.Settings{"algorithm": "GreedyP*"}, jobs...))
 }
 
-// 3 needs 6. 2 and then 1 are marked; with both gone it fits, and then 2 may stay.
-func TestGreedyPPausesNobodyWhoCanStay(t *testing.T) {
+// Job 3 needs 6 bytes. Jobs 2 and then 1 are marked; without both 3 fits, and then 2 can stay.
+func TestGreedyPPausesNoJobThatCanStay(t *testing.T) {
 	wantDecided(t, `
 0 start #1 0:1@50%
 0 start #2 0:1@50%
@@ -104,9 +104,9 @@ func TestGreedyPPausesNobodyWhoCanStay(t *testing.T) {
 		one(1, 0, 1, 7, 9), one(2, 0, 1, 1, 9), one(3, 1, 1, 6, 1)), "\n")[:7], "\n"))
 }
 
-// At 5 job 1 has a virtual time of 2.5 s. Who is younger than the limit runs where it is
-// or not at all, and MCB8 would have both elsewhere.
-func TestMCB8LeavesTheYoungWhereTheyAre(t *testing.T) {
+// At 5 job 1 has a virtual time of 2.5 s. Jobs younger than the limit stay on their nodes or do
+// not run; MCB8 would move both.
+func TestMCB8DoesNotMoveYoungJobs(t *testing.T) {
 	jobs := []arrival{one(1, 0, 1, 3, 4), one(2, 0, 1, 3, 4), one(3, 0, 1, 5, 4)}
 	free := decided(t, cluster(2, 10), batch.Settings{"algorithm": "Greedy/per", "period": "1s"}, jobs...)
 	pinned := decided(t, cluster(2, 10), batch.Settings{"algorithm": "Greedy/per/minvt=600", "period": "1s"}, jobs...)
@@ -115,9 +115,9 @@ func TestMCB8LeavesTheYoungWhereTheyAre(t *testing.T) {
 	}
 }
 
-// At 5 job 1 has had 5 s in 5 s, job 2 nothing in 4 s. With (5+5y)/10 = 5(1-y)/9 both
-// will have the same stretch at 10: y = 1/19.
-func TestStretchPerEqualizesTheStretchesToCome(t *testing.T) {
+// At 5 job 1 has had 5 s in 5 s, job 2 nothing in 4 s. With (5+5y)/10 = 5(1-y)/9 both have the
+// same stretch at 10: y = 1/19.
+func TestStretchPerEqualizesExpectedStretches(t *testing.T) {
 	got := decided(t, cluster(1, 10), batch.Settings{"algorithm": "/stretch-per", "period": "5s"}, one(1, 0, 1, 1, 30), one(2, 1, 1, 1, 30))
 	want := "0 start #1 0:1@100%\n5 share #1 0:1@5%\n5 start #2 0:1@95%\n"
 	if !strings.HasPrefix(got, want) {
@@ -125,8 +125,8 @@ func TestStretchPerEqualizesTheStretchesToCome(t *testing.T) {
 	}
 }
 
-// On node 1 are needs of 1/2 and 1: a yield of 2/3 for both jobs, which the first group's
-// task has on node 0, too, where it is alone. 10 s take 15.
+// Node 1 has needs of 1/2 and 1: a yield of 2/3 for both jobs. The first group's task on node 0
+// has the same yield, although it is alone there. 10 s take 15.
 func TestGroupsOfOneJobHaveOneYield(t *testing.T) {
 	platform := cluster(2, 10)
 	jobs := []arrival{one(1, 0, 2, 1, 10), one(2, 0, 1, 1, 10)}
@@ -138,8 +138,8 @@ func TestGroupsOfOneJobHaveOneYield(t *testing.T) {
 15.000015 end #2`, decided(t, platform, batch.Settings{"algorithm": "Greedy*/opt=min"}, jobs...))
 }
 
-// The proof of theorem 4: with EquiPartition all jobs end at one instant, n after the
-// last one has come, and that one, as long as the unit, has a stretch of n.
+// The proof of theorem 4: with EquiPartition all jobs end at the same time, n after the last
+// submission; the last job, of length 1, has a stretch of n.
 func TestEquiPartitionOnTheInstanceOfTheorem4(t *testing.T) {
 	const n = 6
 	const unit = 60 * batch.Second
@@ -162,9 +162,9 @@ func TestEquiPartitionOnTheInstanceOfTheorem4(t *testing.T) {
 	}
 }
 
-// From 15 on job 1 has had more than the decay, and half the weight of job 2; an hour
-// later it would have a sixteenth.
-func TestDecayGivesLessToThoseWhoHaveHadMuch(t *testing.T) {
+// From 15 on job 1 has had more than the decay, and half the weight of job 2; an hour later it
+// would have a sixteenth.
+func TestDecayLowersTheWeightOfJobsWithMuchService(t *testing.T) {
 	got := decided(t, cluster(1, 10), batch.Settings{"algorithm": "Greedy*", "decay": "10s"}, one(1, 0, 1, 1, 100), one(2, 15, 1, 1, 2))
 	wantDecided(t, `
 0 start #1 0:1@100%
@@ -185,9 +185,9 @@ func TestOwnersWithPriorityHaveMore(t *testing.T) {
 4 end #2`, decided(t, cluster(1, 10), batch.Settings{"algorithm": "Greedy*", "priorities": "alice:3"}, jobs...))
 }
 
-// 1 has 10 s to go, and so has who is asked about: at half a node both take 20. Of jobs
-// without a walltime nothing is known at first: 1 will have run twice as long as now.
-// Five jobs like it took 6 s.
+// Job 1 has 10 s left, and so has the job of the ask: on half a node each, both take 20.
+// Without a walltime the remaining time is unknown: job 1 is assumed to run twice as long as it
+// has, or 6 s if five earlier jobs like it took 6 s.
 func TestForecastsByHand(t *testing.T) {
 	ask := batch.Ask{Job: &batch.Job{CPU: batch.One}, Shapes: []batch.Shape{{Width: 1, Walltime: 10 * batch.Second}}}
 	for _, c := range []struct {
@@ -213,7 +213,7 @@ func TestForecastsByHand(t *testing.T) {
 	}
 }
 
-func TestWindowsAndAgreementsAreNotToBeHad(t *testing.T) {
+func TestAsksForWindowsAndAgreementsAreRefused(t *testing.T) {
 	p := policy(t, cluster(1, 10), nil)
 	var f forecast.Forecaster
 	for _, job := range []*batch.Job{{Window: &batch.Window{Start: 5, End: 9}}, {Agreed: true}} {

@@ -6,54 +6,54 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Both want a processor and have half. 1 needs a quarter of one: both have 4/5 of what they
-// need; then half of one: both have 2/3.
-func TestACorrectedNeedGivesOthersWhatIsNotUsed(t *testing.T) {
-	d := newTold(t, 1, "Greedy*")
+// Both jobs want a processor and have half. When 1 needs a quarter of one, both get 4/5 of
+// their needs; when it needs half of one, both get 2/3.
+func TestAMeasuredNeedFreesUnusedCPU(t *testing.T) {
+	d := newDriven(t, 1, "Greedy*")
 	d.submit(0, one(1, 0, 1, 1, 9))
 	d.submit(0, one(2, 0, 1, 1, 9))
 	d.pass(0, "0 start #1 0:1@50%", "0 start #2 0:1@50%")
-	d.tell(second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One / 4})
+	d.apply(second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One / 4})
 	d.pass(second, "1 share #1 0:1@20%", "1 share #2 0:1@80%")
-	d.tell(2*second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One / 2})
+	d.apply(2*second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One / 2})
 	d.pass(2*second, "2 share #2 0:1@67%", "2 share #1 0:1@33%")
 }
 
-// With a yield of 1 before and after, it is told so all the same.
+// The share changes although the yield is 1 before and after.
 func TestAShareFollowsTheNeedThoughTheYieldStays(t *testing.T) {
-	d := newTold(t, 1, "Greedy*")
+	d := newDriven(t, 1, "Greedy*")
 	d.submit(0, one(1, 0, 1, 1, 9))
 	d.pass(0, "0 start #1 0:1@100%")
-	d.tell(second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One / 4})
+	d.apply(second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One / 4})
 	d.pass(second, "1 share #1 0:1@25%")
 }
 
-// 2 has the lower priority, and goes where there is memory.
-func TestMoreMemoryThanWasSaidMakesSomebodyLeave(t *testing.T) {
-	d := newTold(t, 2, "GreedyPM*")
+// Job 2 has the lower priority, and moves to a node with free memory.
+func TestMemoryAboveTheDeclaredNeedMovesAJob(t *testing.T) {
+	d := newDriven(t, 2, "GreedyPM*")
 	d.submit(0, one(1, 0, 1, 4, 9))
 	d.submit(0, one(2, 0, 1, 3, 9))
 	d.submit(0, one(3, 0, 1, 4, 9))
 	d.pass(0, "0 start #1 0:1@50%", "0 start #2 1:1@100%", "0 start #3 0:1@50%")
-	d.tell(second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One, Memory: 7})
+	d.apply(second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One, Memory: 7})
 	d.pass(second, "1 share #2 1:1@50%", "1 migrate #3 1:1@50%")
 }
 
-// As long as the memory is really taken, nobody goes there.
-func TestLessMemoryThanWasSaidIsOthers(t *testing.T) {
-	d := newTold(t, 1, "Greedy*")
+// While the declared memory is in use, no other job starts there.
+func TestMemoryBelowTheDeclaredNeedIsFree(t *testing.T) {
+	d := newDriven(t, 1, "Greedy*")
 	d.submit(0, one(1, 0, 1, 8, 9))
 	d.submit(0, one(2, 0, 1, 5, 9))
 	d.pass(0, "0 start #1 0:1@100%")
-	d.tell(second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One, Memory: 5})
+	d.apply(second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One, Memory: 5})
 	d.pass(second, "1 share #1 0:1@50%", "1 start #2 0:1@50%")
 }
 
 func TestWithoutDiscoveryNeedsAreAsDeclared(t *testing.T) {
 	p := policy(t, cluster(1, 10), batch.Settings{"algorithm": "Greedy*", "discover": "off"})
-	d := told{t, p}
+	d := driven{t, p}
 	d.submit(0, one(1, 0, 1, 1, 9))
 	d.pass(0, "0 start #1 0:1@100%")
-	d.tell(second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One / 4, Memory: 9})
+	d.apply(second, batch.Event{Kind: batch.Measured, Job: 1, CPU: batch.One / 4, Memory: 9})
 	d.pass(second)
 }

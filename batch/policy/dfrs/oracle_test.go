@@ -18,10 +18,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/share"
 )
 
-// oracle is the paper's section 4, word for word and slowly: everything is looked at
-// anew each time, task by task. It pauses whoever has to move, and never looks at the
-// same instant's earlier targets. Only the packing and the yields are those of the
-// packages below, from scratch.
+// oracle implements the paper's section 4 literally and slowly: it recomputes everything each
+// time, task by task. It pauses every job that moves, and ignores earlier targets of the same
+// instant. Only packing and yields come from the packages below, from scratch.
 type oracle struct {
 	algorithm dfrs.Algorithm
 	period    batch.Duration
@@ -35,17 +34,17 @@ type oracle struct {
 type slow struct {
 	spec      *batch.Job
 	submitted batch.Time
-	nodes     []int32 // of its tasks; nil: none
-	real      []int32 // where they are
-	home      []int32 // where they are for good
+	nodes     []int32 // nodes of its tasks; nil: none
+	real      []int32 // present nodes
+	home      []int32 // permanent nodes
 	ran       bool
 	yield     batch.Share
 	since     batch.Time
-	awaited   bool  // Resumed has not come
+	awaited   bool  // not confirmed by Resumed yet
 	virtual   int64 // in 2^-20 µs
 }
 
-// accrue brings the virtual time up to now.
+// accrue updates the virtual time.
 func (j *slow) accrue(now batch.Time) {
 	if !j.awaited {
 		j.virtual += int64(now-j.since) * int64(j.yield)
@@ -77,7 +76,7 @@ func (o *oracle) Apply(now batch.Time, ev *batch.Event) {
 	}
 }
 
-// list returns jobs by falling priority: those that have a target, or those that wait.
+// list returns jobs by descending priority: those with a target, or those that wait.
 func (o *oracle) list(now batch.Time, which func(batch.Handle, *slow) bool) []batch.Handle {
 	var l []batch.Handle
 	for h, j := range o.jobs {
@@ -101,7 +100,7 @@ func (o *oracle) list(now batch.Time, which func(batch.Handle, *slow) bool) []ba
 	return l
 }
 
-// free returns the memory and the load of a node under the targets.
+// free returns the free memory and the load of a node under the targets.
 func (o *oracle) free(node int32) (memory, load int64) {
 	memory = o.platform.Nodes[node].Memory
 	for _, j := range o.jobs {
@@ -117,7 +116,7 @@ func (o *oracle) free(node int32) (memory, load int64) {
 	return memory - o.kept(node), load
 }
 
-// kept returns the memory of a node that those have who are there for good.
+// kept returns the memory of a node that pinned jobs keep.
 func (o *oracle) kept(node int32) (memory int64) {
 	for _, j := range o.jobs {
 		for _, n := range j.home {
@@ -129,7 +128,7 @@ func (o *oracle) kept(node int32) (memory int64) {
 	return memory
 }
 
-// alone says whether a job fits beside those who are where they are for good.
+// alone reports whether a job fits beside the pinned jobs.
 func (o *oracle) alone(j *slow) bool {
 	fit := int64(0)
 	for n := range int32(len(o.platform.Nodes)) {
@@ -138,7 +137,7 @@ func (o *oracle) alone(j *slow) bool {
 	return j.home != nil || j.spec.Memory == 0 || fit >= int64(j.spec.Shape.Width)
 }
 
-// greedy gives a job its nodes, or none.
+// greedy maps a job to nodes, if it fits.
 func (o *oracle) greedy(j *slow) bool {
 	if j.home != nil {
 		j.nodes = j.home
@@ -161,7 +160,7 @@ func (o *oracle) greedy(j *slow) bool {
 	return true
 }
 
-// fits says whether greedy would.
+// fits reports whether greedy would map the job.
 func (o *oracle) fits(j *slow) bool {
 	ok := o.greedy(j)
 	j.nodes = nil
@@ -238,7 +237,7 @@ func (o *oracle) mcb8(now batch.Time) {
 	}
 }
 
-// tally counts tasks by node.
+// tally counts tasks per node.
 func tally(nodes []int32) []pack.Placement {
 	var places []pack.Placement
 	for _, n := range nodes {
@@ -294,7 +293,7 @@ func (o *oracle) Decide(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// carryOut starts and resumes, and sets all shares.
+// carryOut starts and resumes jobs, and sets all shares.
 func (o *oracle) carryOut(handles []batch.Handle, out *batch.Decisions) {
 	pool := share.New(int32(len(o.platform.Nodes)), int64(o.platform.Nodes[0].Processors)*int64(batch.One))
 	for _, h := range handles {
@@ -353,21 +352,21 @@ func (o *oracle) carryOut(handles []batch.Handle, out *batch.Decisions) {
 	})
 }
 
-// chart writes down who is where with which share, after each instant. Of those that
-// are as near as rounding may bring them the last one counts.
+// chart records the jobs and shares after each instant. Of instants within rounding of each
+// other the last one counts.
 type chart struct {
 	now  map[batch.Handle]string
 	rows []row
 }
 
-// row is what the chart shows from an instant on.
+// row is the state from one instant on.
 type row struct {
 	At    batch.Time
 	State string
 }
 
-// soon is what rounding may do to an end: a job that was told another share and then
-// its old one has its progress rounded down once more.
+// soon is the tolerance for an end: each change of a job's share rounds its progress down once
+// more.
 const soon = 20
 
 func (c *chart) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
@@ -432,16 +431,16 @@ func small(t *rapid.T) (batch.Platform, []arrival) {
 	return platform, jobs
 }
 
-// near takes instants for the same that rounding may have moved.
+// near compares instants within the tolerance of rounding.
 var near = gocmp.Comparer(func(a, b batch.Time) bool { return max(a, b)-min(a, b) <= soon })
 
-func TestThePolicyDecidesAsThePaperSays(t *testing.T) {
+func TestDecisionsMatchALiteralImplementationOfThePaper(t *testing.T) {
 	var algorithms []dfrs.Algorithm
 	for _, a := range append(dfrs.All(), dfrs.EquiPartition) {
 		if a.Period == dfrs.StretchPer || a.Limit != dfrs.NoLimit && a.Bound > 300*batch.Second {
 			continue
 		}
-		a.Bound /= 100 // of the same order as the jobs
+		a.Bound /= 100 // of the same magnitude as the jobs
 		algorithms = append(algorithms, a)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -454,7 +453,7 @@ func TestThePolicyDecidesAsThePaperSays(t *testing.T) {
 		}
 		o := &oracle{algorithm: a, platform: platform, jobs: map[batch.Handle]*slow{}, packed: -1}
 		o.period = map[string]batch.Duration{"2s": 2, "5s": 5, "7s": 7}[period] * batch.Second
-		// Longer than the period, and nobody might ever get on.
+		// With a penalty longer than the period jobs might never make progress.
 		penalty := rapid.SampledFrom([]batch.Duration{0, batch.Second, batch.Second * 3 / 2}).Draw(t, "penalty")
 		want := drawCharts(o, platform, slices.Clone(jobs), penalty)
 		if diff := gocmp.Diff(want, drawCharts(p, platform, jobs, penalty), near); diff != "" {

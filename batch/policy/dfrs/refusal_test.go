@@ -6,9 +6,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/pack"
 )
 
-// Two tasks of 6 did not fit: nor do more, or bigger ones. Nothing follows for fewer or
-// smaller ones, for several groups, and for those whose memory is theirs already.
-func TestWhoNeedsAsMuchAsOneThatDidNotFitIsNotTried(t *testing.T) {
+// Two tasks of 6 did not fit, so more or larger tasks do not fit either. Nothing follows for
+// fewer or smaller tasks, for several groups, or for jobs that keep their memory.
+func TestJobsLargerThanARefusedOneAreNotTried(t *testing.T) {
 	var p Policy
 	group := func(tasks int32, memory int64) []pack.Group { return []pack.Group{{Tasks: tasks, Memory: memory}} }
 	p.refuse(&job{groups: append(group(1, 1), group(1, 1)...)})

@@ -9,16 +9,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 )
 
-// stays is like one, of a job that keeps its memory.
+// stays is like one, for a job that keeps its memory.
 func stays(h batch.Handle, at, tasks int, memory int64, work int) arrival {
 	a := one(h, at, tasks, memory, work)
 	a.spec.Resident = true
 	return a
 }
 
-// 1 would have to go for 3. Of 1 and 2 only 2 frees memory by that, though 1 has the lower
-// priority where it keeps it.
-func TestWhoKeepsItsMemoryIsNotPausedForOthers(t *testing.T) {
+// Job 3 needs memory. Job 1 has the lowest priority, but keeps its memory when paused, so that
+// only pausing 2 helps.
+func TestResidentJobsAreNotPausedForOthers(t *testing.T) {
 	for _, name := range []string{"GreedyP*", "GreedyPM*", "MCB8*"} {
 		wantDecided(t, `
 0 start #1 0:1@50%
@@ -34,9 +34,9 @@ func TestWhoKeepsItsMemoryIsNotPausedForOthers(t *testing.T) {
 	}
 }
 
-// 3 has to wait for 1, and 4, which comes after it, does not wait for 3. A third is rounded
+// Job 3 must wait for 1; job 4, which comes later, does not wait for 3. A third is rounded
 // down.
-func TestWhoCannotFitBesideThoseWhoKeepTheirMemoryKeepsNobodyOut(t *testing.T) {
+func TestAJobThatCannotFitBesideResidentJobsBlocksNoOthers(t *testing.T) {
 	wantDecided(t, `
 0 start #1 0:1@50%
 0 start #2 0:1@50%
@@ -54,13 +54,13 @@ func TestWhoCannotFitBesideThoseWhoKeepTheirMemoryKeepsNobodyOut(t *testing.T) {
 		stays(1, 0, 1, 5, 3), one(2, 0, 1, 2, 4), one(3, 1, 1, 8, 2), one(4, 1, 1, 3, 1)))
 }
 
-// told is a policy that is told things one by one.
-type told struct {
+// driven is a policy that gets events one by one.
+type driven struct {
 	t *testing.T
 	p *dfrs.Policy
 }
 
-func (d told) pass(now batch.Time, want ...string) {
+func (d driven) pass(now batch.Time, want ...string) {
 	d.t.Helper()
 	var out batch.Decisions
 	o := newObserved()
@@ -77,121 +77,122 @@ func (d told) pass(now batch.Time, want ...string) {
 	}
 }
 
-func (d told) tell(now batch.Time, ev batch.Event) { d.p.Apply(now, &ev) }
+func (d driven) apply(now batch.Time, ev batch.Event) { d.p.Apply(now, &ev) }
 
-func (d told) submit(now batch.Time, a arrival) {
-	d.tell(now, batch.Event{Kind: batch.Submit, Job: a.spec.Handle, Spec: &a.spec})
+func (d driven) submit(now batch.Time, a arrival) {
+	d.apply(now, batch.Event{Kind: batch.Submit, Job: a.spec.Handle, Spec: &a.spec})
 }
 
-func newTold(t *testing.T, nodes int, algorithm string) told {
-	return told{t, policy(t, cluster(nodes, 10), batch.Settings{"algorithm": algorithm})}
+func newDriven(t *testing.T, nodes int, algorithm string) driven {
+	return driven{t, policy(t, cluster(nodes, 10), batch.Settings{"algorithm": algorithm})}
 }
 
-// 1 is taken off node 0 by its driver. 2 has to go elsewhere, and 1 goes on where it was.
-func TestWhoKeepsItsMemoryGoesOnWhereItWas(t *testing.T) {
-	d := newTold(t, 2, "Greedy*")
+// The driver removes job 1 from node 0. Job 2 must move, and 1 continues on its node.
+func TestAResidentJobResumesOnItsNode(t *testing.T) {
+	d := newDriven(t, 2, "Greedy*")
 	d.submit(0, stays(1, 0, 1, 6, 9))
 	d.pass(0, "0 start #1 0:1@100%")
-	d.tell(second, batch.Event{Kind: batch.NodeDown, Node: 0})
-	d.tell(second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
+	d.apply(second, batch.Event{Kind: batch.NodeDown, Node: 0})
+	d.apply(second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
 	d.submit(second, one(2, 1, 1, 6, 9))
 	d.pass(second, "1 start #2 1:1@100%")
-	d.tell(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
+	d.apply(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
 	d.pass(2*second, "2 resume #1 0:1@100%")
 }
 
-// Whatever takes the memory from it, it is others'; who begins anew waits behind them.
-func TestMemoryIsFreeWhenAJobThatKeptItIsGoneOrBeginsAnew(t *testing.T) {
+// Any loss of a job's memory frees it for others; a job that restarts waits behind them.
+func TestMemoryOfAResidentJobIsFreeAfterItsEndOrRestart(t *testing.T) {
 	for name, ev := range map[string]batch.Event{
 		"lost": {Kind: batch.Stopped, Job: 1}, "cancelled": {Kind: batch.Cancel, Job: 1}, "ended": {Kind: batch.Finish, Job: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newTold(t, 1, "Greedy*")
+			d := newDriven(t, 1, "Greedy*")
 			d.submit(0, stays(1, 0, 1, 6, 9))
 			d.pass(0, "0 start #1 0:1@100%")
-			d.tell(second, batch.Event{Kind: batch.NodeDown, Node: 0})
-			d.tell(second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
+			d.apply(second, batch.Event{Kind: batch.NodeDown, Node: 0})
+			d.apply(second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
 			d.submit(second, one(2, 1, 1, 6, 9))
 			d.pass(second)
-			d.tell(2*second, ev)
-			d.tell(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
+			d.apply(2*second, ev)
+			d.apply(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
 			d.pass(2*second, "2 start #2 0:1@100%")
 		})
 	}
 }
 
-func TestAStartThatFailedLeavesNoMemoryBehind(t *testing.T) {
-	d := newTold(t, 2, "Greedy*")
+func TestAFailedStartFreesItsMemory(t *testing.T) {
+	d := newDriven(t, 2, "Greedy*")
 	d.submit(0, stays(1, 0, 1, 6, 9))
 	d.pass(0, "0 start #1 0:1@100%")
-	d.tell(0, batch.Event{Kind: batch.StartFailed, Job: 1})
-	d.tell(0, batch.Event{Kind: batch.NodeDown, Node: 0})
+	d.apply(0, batch.Event{Kind: batch.StartFailed, Job: 1})
+	d.apply(0, batch.Event{Kind: batch.NodeDown, Node: 0})
 	d.pass(0, "0 start #1 1:1@100%")
 }
 
-// Nothing is told of 1 while its node is away: it has been there. 2 came and took the other
-// node; then its share is 1's.
-func TestWhoIsOnANodeThatComesBackRunsOn(t *testing.T) {
+// The driver does not report job 1 while its node is away: it keeps running there. When the node
+// returns, job 2 shares it with 1.
+func TestJobsOnAReturningNodeContinue(t *testing.T) {
 	for _, spec := range []arrival{stays(1, 0, 1, 6, 9), one(1, 0, 1, 6, 9)} {
-		d := newTold(t, 1, "Greedy*")
+		d := newDriven(t, 1, "Greedy*")
 		d.submit(0, spec)
 		d.pass(0, "0 start #1 0:1@100%")
-		d.tell(second, batch.Event{Kind: batch.NodeDown, Node: 0})
+		d.apply(second, batch.Event{Kind: batch.NodeDown, Node: 0})
 		d.submit(second, one(2, 1, 1, 4, 9))
 		d.pass(second)
-		d.tell(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
+		d.apply(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
 		d.pass(2*second, "2 share #1 0:1@50%", "2 start #2 0:1@50%")
 	}
 }
 
-// 1 is on both nodes. While node 0 is away 2 is promised node 1, and 1 has to leave it.
-func TestWhoIsOnANodeThatComesBackLeavesWhatIsOthers(t *testing.T) {
-	d := newTold(t, 2, "Greedy*")
+// Job 1 is on both nodes. While node 0 is away 2 is assigned node 1, and 1 must leave it.
+func TestAJobOnAReturningNodeLeavesReassignedNodes(t *testing.T) {
+	d := newDriven(t, 2, "Greedy*")
 	d.submit(0, one(1, 0, 2, 6, 9))
 	d.pass(0, "0 start #1 0:1@100% 1:1@100%")
-	d.tell(second, batch.Event{Kind: batch.NodeDown, Node: 0})
+	d.apply(second, batch.Event{Kind: batch.NodeDown, Node: 0})
 	d.submit(second, one(2, 1, 1, 6, 9))
 	d.pass(second)
-	d.tell(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
+	d.apply(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
 	d.pass(2*second, "2 pause #1")
-	d.tell(2*second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
+	d.apply(2*second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
 	d.pass(2*second, "2 start #2 1:1@100%")
 }
 
-// While node 0 is away 1 is promised node 1, but runs on where it was; so that is free for 3.
-func TestWhoIsOnANodeThatComesBackGivesUpWhatItWasPromised(t *testing.T) {
-	d := newTold(t, 2, "Greedy*")
+// While node 0 is away 1 is assigned node 1, but keeps running on node 0; node 1 is then free
+// for 3.
+func TestAJobOnAReturningNodeGivesUpItsNewNode(t *testing.T) {
+	d := newDriven(t, 2, "Greedy*")
 	d.submit(0, one(1, 0, 1, 6, 9))
 	d.submit(0, one(2, 0, 1, 6, 9))
 	d.pass(0, "0 start #1 0:1@100%", "0 start #2 1:1@100%")
-	d.tell(second, batch.Event{Kind: batch.NodeDown, Node: 0})
-	d.tell(second, batch.Event{Kind: batch.Finish, Job: 2})
+	d.apply(second, batch.Event{Kind: batch.NodeDown, Node: 0})
+	d.apply(second, batch.Event{Kind: batch.Finish, Job: 2})
 	d.pass(second)
-	d.tell(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
+	d.apply(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
 	d.submit(2*second, one(3, 2, 1, 6, 9))
 	d.pass(2*second, "2 start #3 1:1@100%")
 }
 
-// Node 1 is 3's when node 0 comes back, and 1, which was on both, goes on elsewhere: it is
-// mapped at once though this algorithm maps nobody because of those who have left.
-func TestWhoHasToLeaveANodeThatComesBackIsMappedAtOnce(t *testing.T) {
-	d := newTold(t, 3, "Greedy/per")
+// Job 3 has node 1 when node 0 comes back, and 1, which was on both, must move: it is mapped at
+// once, although this algorithm does not map jobs when others have left.
+func TestAJobDisplacedFromAReturningNodeIsMappedAtOnce(t *testing.T) {
+	d := newDriven(t, 3, "Greedy/per")
 	d.submit(0, one(1, 0, 2, 6, 9))
 	d.submit(0, one(2, 0, 1, 6, 9))
 	d.pass(0, "0 start #1 0:1@100% 1:1@100%", "0 start #2 2:1@100%")
-	d.tell(second, batch.Event{Kind: batch.NodeDown, Node: 0})
+	d.apply(second, batch.Event{Kind: batch.NodeDown, Node: 0})
 	d.submit(second, one(3, 1, 1, 6, 9))
 	d.pass(second)
-	d.tell(2*second, batch.Event{Kind: batch.Finish, Job: 2})
-	d.tell(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
+	d.apply(2*second, batch.Event{Kind: batch.Finish, Job: 2})
+	d.apply(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
 	d.pass(2*second, "2 migrate #1 0:1@100% 2:1@100%")
-	d.tell(2*second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
+	d.apply(2*second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
 	d.pass(2*second, "2 start #3 1:1@100%")
 }
 
-// A hundredth of a processor for each task is the least that MCB8 gives: too much for 2
-// beside 1, but not alone.
-func TestWhoCannotFitBesideThoseAtHomeFitsWhenTheyAreGone(t *testing.T) {
+// MCB8 gives each task at least a hundredth of a processor: too much for 2 beside 1, but not
+// alone.
+func TestAJobFitsAfterTheResidentJobsHaveLeft(t *testing.T) {
 	wantDecided(t, `
 0 start #1 0:64@2%
 64 end #1
@@ -199,9 +200,9 @@ func TestWhoCannotFitBesideThoseAtHomeFitsWhenTheyAreGone(t *testing.T) {
 128 end #2`, decided(t, cluster(1, 10), batch.Settings{"algorithm": "MCB8*"}, stays(1, 0, 64, 0, 1), one(2, 1, 64, 0, 1)))
 }
 
-// With 101 tasks on a processor it never fits; the policy does not try again and again.
-func TestNoPassIsWantedForWhomMCB8CanNeverPlace(t *testing.T) {
-	d := newTold(t, 1, "MCB8*/per")
+// With 101 tasks per processor the job never fits; the policy does not retry.
+func TestNoPassIsScheduledForJobsThatMCB8CanNeverPlace(t *testing.T) {
+	d := newDriven(t, 1, "MCB8*/per")
 	d.submit(0, one(1, 0, 101, 0, 1))
 	d.pass(0)
 	if wake := d.p.Wake(); wake != batch.Never {
@@ -211,15 +212,15 @@ func TestNoPassIsWantedForWhomMCB8CanNeverPlace(t *testing.T) {
 	d.pass(second, "1 start #2 0:1@100%")
 }
 
-// 1 is paused on a node that is down: it is reckoned to be lost, and to begin anew.
-func TestAForecastGivesUpWhatIsInMemoryOnANodeThatIsDown(t *testing.T) {
-	d := newTold(t, 2, "Greedy*")
+// Job 1 is paused on a node that is down: the forecast assumes that it is lost and restarts.
+func TestAForecastAssumesLossOfMemoryOnANodeThatIsDown(t *testing.T) {
+	d := newDriven(t, 2, "Greedy*")
 	first := stays(1, 0, 1, 6, 9)
 	first.spec.Shape.Walltime = 10 * batch.Second
 	d.submit(0, first)
 	d.pass(0, "0 start #1 0:1@100%")
-	d.tell(second, batch.Event{Kind: batch.NodeDown, Node: 0})
-	d.tell(second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
+	d.apply(second, batch.Event{Kind: batch.NodeDown, Node: 0})
+	d.apply(second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
 	d.pass(second)
 	if got, want := asked(t, second, d.p, &first.spec), [2]batch.Time{1, 11}; got != want {
 		t.Errorf("from %d to %d, want from %d to %d", got[0], got[1], want[0], want[1])

@@ -10,14 +10,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 )
 
-// arrival is a job of a test's workload.
+// arrival is a job in the workload of a test.
 type arrival struct {
 	at   batch.Time
 	spec batch.Job
 	work batch.Duration
 }
 
-// observed writes down when jobs began and ended, by handle.
+// observed records when jobs start and end, by handle.
 type observed struct {
 	begun, ended map[batch.Handle]batch.Time
 	decided      []string
@@ -39,7 +39,7 @@ func (o *observed) Ended(now batch.Time, job *batch.Job, _ bool) {
 	}
 }
 
-// Decided writes a decision as TIME KIND #JOB NODE:TASKS@PERCENT...
+// Decided records a decision as TIME KIND #JOB NODE:TASKS@PERCENT...
 func (o *observed) Decided(now batch.Time, job *batch.Job, d *batch.Decision) {
 	if !o.log {
 		return
@@ -51,7 +51,7 @@ func (o *observed) Decided(now batch.Time, job *batch.Job, d *batch.Decision) {
 	o.decided = append(o.decided, s)
 }
 
-// replay runs a workload through a policy until nothing happens any more.
+// replay runs a workload through a policy until no events are left.
 func replay(p batch.Policy, o engine.Observer, l *engine.Ledger, jobs []arrival) {
 	e := engine.New(p, o, l)
 	for next := 0; ; {
@@ -87,7 +87,7 @@ func policy(t testing.TB, p batch.Platform, s batch.Settings) *dfrs.Policy {
 	return d.(*dfrs.Policy)
 }
 
-// random makes a workload like those of the paper: memories of 10% to 100% of a node.
+// random draws a workload like those of the paper: memories of 10% to 100% of a node.
 func random(seed uint64, n, nodes int, gap batch.Duration) []arrival {
 	r := rand.New(rand.NewPCG(seed, 1))
 	jobs := make([]arrival, n)
@@ -111,7 +111,7 @@ func random(seed uint64, n, nodes int, gap batch.Duration) []arrival {
 	return jobs
 }
 
-func TestEveryAlgorithmEndsEveryJobAndKeepsToTheMachine(t *testing.T) {
+func TestEveryAlgorithmEndsAllJobsWithinTheMachine(t *testing.T) {
 	platform := cluster(16, 100)
 	for _, a := range append(dfrs.All(), dfrs.EquiPartition) {
 		t.Run(a.String(), func(t *testing.T) {

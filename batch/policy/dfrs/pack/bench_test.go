@@ -13,9 +13,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// paperlike makes a state as section 5.3.2 has them: quad-core nodes, jobs with
-// one task need a quarter of one, others a whole one in each of a number of tasks
-// that often is a power of two.
+// paperlike draws a state like those of section 5.3.2: quad-core nodes; jobs with one task need
+// a quarter of a node, other jobs a whole node per task, often with a power of two tasks.
 func paperlike(r *rand.Rand, nodes int32, jobs int) State {
 	s := State{Machine: Machine{Nodes: nodes, CPU: int64(batch.One), Memory: 100}}
 	for _, order := range r.Perm(jobs) {
@@ -38,7 +37,7 @@ func paperlike(r *rand.Rand, nodes int32, jobs int) State {
 	return s
 }
 
-// light makes all jobs of a state fit by their memory.
+// light scales the memory of a state so that all jobs fit.
 func light(r *rand.Rand, s State) State {
 	for i := range s.Jobs {
 		g := &s.Jobs[i].Groups[0]
@@ -47,7 +46,7 @@ func light(r *rand.Rand, s State) State {
 	return s
 }
 
-// pinSome pins every eighth of the jobs that a packing keeps to where it has them.
+// pinSome pins every eighth job that a packing keeps to its nodes.
 func pinSome(s State) State {
 	var p Packer
 	kept, _ := p.Yield(&s.Machine, s.Jobs)
@@ -58,8 +57,8 @@ func pinSome(s State) State {
 	return s
 }
 
-// states are of the sizes that the paper reports on, from its 128 nodes, in half of
-// them more memory is wanted than there is.
+// states have the sizes that the paper reports on, from its 128 nodes. In half of them the jobs
+// need more memory than there is.
 func states(pinned bool) []State {
 	r := rand.New(rand.NewPCG(1, 2))
 	all := make([]State, 500)
@@ -75,7 +74,7 @@ func states(pinned bool) []State {
 	return all
 }
 
-// simulated returns states that a simulation has met, if there are any.
+// simulated returns recorded states of simulations, if there are any.
 func simulated(tb testing.TB) []State {
 	file, err := os.Open("testdata/states.jsonl.gz")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,8 +95,8 @@ func simulated(tb testing.TB) []State {
 	return all
 }
 
-// measure packs one state after the other. The figures beside the mean are over
-// the states, and of each the fastest pass: what else the machine did is left out.
+// measure packs one state after the other. The additional metrics are over the states, with the
+// fastest pass of each, so that other load on the machine does not count.
 func measure(b *testing.B, all []State, pack func(*Packer, *State)) {
 	var p Packer
 	for i := range all {
@@ -137,7 +136,7 @@ func BenchmarkMCB8(b *testing.B) {
 	b.Run("1000 odd jobs, 1000 nodes", func(b *testing.B) { measure(b, []State{odd(r, 1000, 1000)}, packYield) })
 }
 
-// odd makes jobs of which no two are alike, so that nothing repeats.
+// odd draws jobs that are all different, so that no step repeats.
 func odd(r *rand.Rand, nodes int32, jobs int) State {
 	s := State{Machine: Machine{Nodes: nodes, CPU: int64(batch.One), Memory: 1 << 40}}
 	for i := range jobs {
@@ -148,8 +147,8 @@ func odd(r *rand.Rand, nodes int32, jobs int) State {
 	return s
 }
 
-// bulky makes jobs whose tasks leave much memory that no task can use, so that many
-// are dropped after sums said that they might fit.
+// bulky draws jobs whose tasks leave much memory that no task can use, so that sums admit many
+// jobs that do not fit.
 func bulky(r *rand.Rand, nodes int32, jobs int) State {
 	s := paperlike(r, nodes, jobs)
 	for i := range s.Jobs {
@@ -175,7 +174,7 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-func TestNothingIsAllocatedOnceAPackerHasGrown(t *testing.T) {
+func TestAGrownPackerDoesNotAllocate(t *testing.T) {
 	var p Packer
 	s := states(true)[0]
 	r := rand.New(rand.NewPCG(7, 8))

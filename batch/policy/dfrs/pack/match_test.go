@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// stay counts the tasks that are on a node in both mappings.
+// stay counts the tasks with the same node in both mappings.
 func stay(a, b [][]Placement) (tasks int) {
 	for job := range a {
 		for _, p := range a[job] {
@@ -25,7 +25,7 @@ func stay(a, b [][]Placement) (tasks int) {
 	return tasks
 }
 
-// contents returns what lies on each node that has something.
+// contents returns the content of each node that is not empty.
 func contents(places [][]Placement) map[int32]string {
 	on := map[int32]string{}
 	for job := range places {
@@ -41,8 +41,8 @@ func TestMatchOnlyRenamesNodesAndNeverMovesMoreTasks(t *testing.T) {
 	better := 0
 	rapid.Check(t, func(t *rapid.T) {
 		m, jobs := problem(t)
-		// What runs: an earlier packing of some of the jobs, those that are pinned
-		// where they are, on a machine whose nodes were all up, shifted by some.
+		// The running tasks: an earlier packing of some of the jobs, pinned ones in place, on a
+		// machine with all nodes up, with shifted node numbers.
 		var before []Job
 		var who []int
 		for i := range jobs {
@@ -104,7 +104,7 @@ func TestMatchOnlyRenamesNodesAndNeverMovesMoreTasks(t *testing.T) {
 	}
 }
 
-func TestMatchKeepsEverythingInPlaceWhenOnlyTheNodesWereNamedOtherwise(t *testing.T) {
+func TestMatchMovesNoTaskIfOnlyNodeNamesDiffer(t *testing.T) {
 	m := &Machine{Nodes: 8, CPU: int64(batch.One), Memory: 100}
 	jobs := []Job{
 		{Order: 1, Groups: []Group{{Tasks: 3, CPU: batch.One, Memory: 60}}},
@@ -128,7 +128,7 @@ func TestMatchKeepsEverythingInPlaceWhenOnlyTheNodesWereNamedOtherwise(t *testin
 	}
 }
 
-func TestMatchPairsWhatHasMostInCommonFirst(t *testing.T) {
+func TestMatchPairsNodesWithTheMostCommonTasksFirst(t *testing.T) {
 	m := &Machine{Nodes: 2, CPU: int64(batch.One), Memory: 100}
 	jobs := []Job{
 		{Order: 1, Groups: []Group{{Tasks: 2, CPU: batch.One / 2, Memory: 60}}},
@@ -139,7 +139,7 @@ func TestMatchPairsWhatHasMostInCommonFirst(t *testing.T) {
 	var p Packer
 	p.Yield(m, jobs)
 	if got := p.Placements(1); !slices.Equal(got, []Placement{{0, 0, 1}}) {
-		t.Fatalf("the second job is packed at %v, want it on node 0, or this shows nothing", got)
+		t.Fatalf("the second job is packed at %v, want it on node 0, or the test is void", got)
 	}
 	p.Match(func(job int) []Placement { return current[job] })
 	if got := p.Placements(1); !slices.Equal(got, current[1]) {

@@ -8,13 +8,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// The plain algorithm: task by task, list by list from its front, with rationals.
+// The simple algorithm: task by task, each list from its front, in rationals.
 
 type slowItem struct {
 	job, group  int
 	left        int32
 	order       int64
-	cpu, memory int64    // what a task takes
+	cpu, memory int64    // taken by a task
 	wantsCPU    *big.Rat // exact fractions of a node
 	wantsMemory *big.Rat
 }
@@ -99,7 +99,7 @@ func slowPack(m *Machine, jobs []Job, yields []batch.Share) ([][]Placement, bool
 	return places, true
 }
 
-// slowTask places one task on a node, if one fits.
+// slowTask places one task on a node and reports whether one fits.
 func slowTask(m *Machine, node int32, cpu, memory *int64, lists [2][]*slowItem, places [][]Placement) bool {
 	turn := []int{0, 1}
 	if big.NewRat(*memory, max(m.Memory, 1)).Cmp(big.NewRat(*cpu, m.CPU)) > 0 {
@@ -126,7 +126,7 @@ func slowTask(m *Machine, node int32, cpu, memory *int64, lists [2][]*slowItem, 
 	return false
 }
 
-// slowSearch is the search of both, given the yields for a value.
+// slowSearch is the common search of Yield and Stretch, given the yields for a value.
 func slowSearch(m *Machine, jobs []Job, floor batch.Share, yields func(n int, value batch.Share) ([]batch.Share, bool)) (int, batch.Share, [][]Placement) {
 	var places [][]Placement
 	try := func(n int, value batch.Share) bool {
@@ -173,7 +173,7 @@ func slowStretch(m *Machine, jobs []Job, period batch.Duration) (int, batch.Shar
 	})
 }
 
-// slowYields solves the equation of the stretch with rationals.
+// slowYields solves the equation of the stretch in rationals.
 func slowYields(jobs []Job, value batch.Share, period batch.Duration) ([]batch.Share, bool) {
 	var ys []batch.Share
 	for i := range jobs {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// problem draws a machine and jobs: few kinds of tasks, so that equal ones and ties
-// are common, or odd ones, so that nothing is.
+// problem draws a machine and jobs: either few kinds of tasks, so that equal tasks and ties are
+// common, or all different ones.
 func problem(t *rapid.T) (*Machine, []Job) {
 	m := &Machine{
 		Nodes:  rapid.Int32Range(0, 12).Draw(t, "nodes"),
@@ -83,13 +83,13 @@ func drawGroup(t *rapid.T, kind string, m *Machine) Group {
 	return g
 }
 
-// world knows what pinned jobs have left.
+// world tracks the resources that pinned jobs leave.
 type world struct {
 	m    *Machine
 	free []int64
 }
 
-// pin pins a job where its memory fits, if it does anywhere.
+// pin pins a job to nodes where its memory fits, if there are any.
 func (w *world) pin(t *rapid.T, j *Job) {
 	if w.m.Nodes == 0 {
 		return
@@ -129,8 +129,8 @@ func placesOf(p *Packer, kept int) [][]Placement {
 	return places
 }
 
-func TestYieldIsThatOfThePlainAlgorithmPlaceByPlace(t *testing.T) {
-	var p Packer // one for all, so that what is left of one problem would show in the next
+func TestYieldMatchesTheSimpleAlgorithm(t *testing.T) {
+	var p Packer // shared, so that state of one problem would show in the next
 	rapid.Check(t, func(t *rapid.T) {
 		m, jobs := problem(t)
 		kept, yield := p.Yield(m, jobs)
@@ -144,7 +144,7 @@ func TestYieldIsThatOfThePlainAlgorithmPlaceByPlace(t *testing.T) {
 	})
 }
 
-func TestStretchIsThatOfThePlainAlgorithmPlaceByPlace(t *testing.T) {
+func TestStretchMatchesTheSimpleAlgorithm(t *testing.T) {
 	var p Packer
 	rapid.Check(t, func(t *rapid.T) {
 		m, jobs := problem(t)

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestStatesAreReadAsTheyWereWritten(t *testing.T) {
+func TestReadStatesReturnsTheWrittenStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var file bytes.Buffer
 		var want []State
@@ -32,7 +32,7 @@ func TestStatesAreReadAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-func TestReadStatesSaysWhichStateIsWrong(t *testing.T) {
+func TestReadStatesNamesTheInvalidState(t *testing.T) {
 	const good = `{"machine":{"nodes":1,"cpu":1048576,"memory":10},"jobs":[{"order":1,"groups":[{"tasks":1,"cpu":5,"memory":3}]}]}` + "\n"
 	for name, tc := range map[string]struct{ file, want string }{
 		"cut short":     {good[:40], "reading state 1: unexpected EOF"},
@@ -55,13 +55,13 @@ var errFull = errors.New("no space left")
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
-func TestWriteStatePassesOnWhyItCouldNot(t *testing.T) {
+func TestWriteStateReturnsTheWriteError(t *testing.T) {
 	if err := WriteState(fullDisk{}, &Machine{}, nil); !errors.Is(err, errFull) {
 		t.Errorf("error %v, want %v", err, errFull)
 	}
 }
 
-// What can be read can be packed.
+// States that can be read can be packed.
 func FuzzReadStates(f *testing.F) {
 	f.Add([]byte(`{"machine":{"nodes":2,"cpu":1048576,"memory":10},"jobs":[{"order":1,"groups":[{"tasks":3,"cpu":5,"memory":3}]}]}`))
 	f.Add([]byte(`{"machine":{"nodes":2,"cpu":1,"memory":0,"down":[true,false]},"jobs":[{"order":1,"groups":[{"tasks":1,"cpu":5,"memory":3}],"pinned":[{"node":1,"group":0,"tasks":1}],"flow":5,"virtual":7}]}`))

@@ -2,7 +2,7 @@ package share_test
 
 import "testing"
 
-func TestNoAllocationInTheSteadyState(t *testing.T) {
+func TestAllocationsInTheSteadyStateDoNotAllocateMemory(t *testing.T) {
 	for name, goal := range goals {
 		c := newCrowd(60, 40, 8)
 		round := func() {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/share"
 )
 
-// crowd is a pool and jobs that come to it, each when another has gone.
+// crowd is a pool with a stream of jobs, each of which replaces another.
 type crowd struct {
 	*share.Pool
 	moves []move
@@ -26,9 +26,9 @@ type move struct {
 	places []pack.Placement
 }
 
-// newCrowd makes up a pool with a number of jobs, 1 to widest wide (powers of two)
-// and of half or whole processors. Each task goes to the node with the lowest load,
-// as in the paper's greedy algorithms.
+// newCrowd draws a pool with a number of jobs, 1 to widest wide (powers of two), with needs of
+// half or whole processors. Each task goes to the node with the lowest load, as in the paper's
+// greedy algorithms.
 func newCrowd(nodes, jobs, widest int32) *crowd {
 	random := rand.New(rand.NewPCG(1, uint64(jobs)))
 	c := &crowd{Pool: share.New(nodes, int64(batch.One))}
@@ -56,8 +56,8 @@ func newCrowd(nodes, jobs, widest int32) *crowd {
 	return c
 }
 
-// BenchmarkEvent is an end or a submission and the allocation after it; without it
-// only Put and Remove.
+// BenchmarkEvent measures an end or a submission and the allocation after it; the case without
+// an allocation measures only Put and Remove.
 func BenchmarkEvent(b *testing.B) {
 	for _, size := range []struct{ nodes, jobs, widest int32 }{
 		{120, 20, 16}, {120, 40, 16}, {120, 60, 16}, {120, 40, 64}, {120, 100, 64}, {1000, 1000, 16},

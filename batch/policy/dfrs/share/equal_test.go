@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/share"
 )
 
-func TestEqualPartsLeaveToOthersWhatIsNotNeeded(t *testing.T) {
+func TestEqualGivesUnneededCPUToOtherTasks(t *testing.T) {
 	p := share.New(2, int64(batch.One))
 	put(p, 1, batch.One/8, 0) // needs less than a third
 	put(p, 2, batch.One, 0, 1)
@@ -22,7 +22,7 @@ func TestEqualPartsLeaveToOthersWhatIsNotNeeded(t *testing.T) {
 	}
 }
 
-// level is what each task of a node gets at most, by bisection.
+// level returns the most that each task of a node gets, by bisection.
 func (w *world) level(node int32) float64 {
 	low, high := 0.0, 1.0
 	for range 50 {
@@ -43,7 +43,7 @@ func (w *world) level(node int32) float64 {
 	return low
 }
 
-func TestEqualYieldIsThatOfTheWorstOffTask(t *testing.T) {
+func TestEqualYieldIsTheLowestOfAllTasks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := populated(drawn(t), false, int64(batch.One)/16)
 		p := w.pool()

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/share"
 )
 
-// put places a job of equal tasks, one on each node.
+// put puts a job with one task on each node.
 func put(p *share.Pool, number int32, need batch.Share, nodes ...int32) {
 	var places []pack.Placement
 	for _, n := range nodes {
@@ -29,12 +29,12 @@ func yields(p *share.Pool, numbers ...int32) []batch.Share {
 	return all
 }
 
-func TestMaxMinRaisesWhoStillCanBeRaised(t *testing.T) {
+func TestMaxMinRaisesJobsUntilANodeIsFull(t *testing.T) {
 	p := share.New(3, int64(batch.One))
 	put(p, 1, batch.One, 0)
 	put(p, 2, batch.One, 0)
-	put(p, 3, batch.One, 0, 1) // a third on node 0, so a third on node 1
-	put(p, 4, batch.One, 1)    // which leaves two thirds there
+	put(p, 3, batch.One, 0, 1) // a third on node 0, and so on node 1
+	put(p, 4, batch.One, 1)    // two thirds are left there
 	put(p, 5, batch.One/2, 2)
 	p.MaxMin()
 	want := []batch.Share{batch.One / 3, batch.One / 3, batch.One / 3, batch.One - batch.One/3, batch.One}
@@ -43,7 +43,7 @@ func TestMaxMinRaisesWhoStillCanBeRaised(t *testing.T) {
 	}
 }
 
-func TestOnlyJobsThatDependOnAChangeAreReported(t *testing.T) {
+func TestOnlyDependentJobsAreReportedAsChanged(t *testing.T) {
 	p := share.New(2, int64(batch.One))
 	put(p, 1, batch.One, 0)
 	put(p, 2, batch.One, 0)
@@ -63,14 +63,14 @@ func TestOnlyJobsThatDependOnAChangeAreReported(t *testing.T) {
 	}
 }
 
-func TestAWeightedJobRisesFasterUpToAllItNeeds(t *testing.T) {
+func TestAWeightedJobRisesFasterUpToItsNeed(t *testing.T) {
 	p := share.New(2, int64(batch.One))
 	put(p, 1, batch.One, 0)
 	put(p, 2, batch.One, 0)
 	p.Weigh(1, 3*share.WeightOne)
 	put(p, 3, batch.One/2, 1)
 	put(p, 4, batch.One, 1)
-	p.Weigh(3, share.MaxWeight) // has all it needs; half is left
+	p.Weigh(3, share.MaxWeight) // reaches its need; half is left
 	p.MaxMin()
 	want := []batch.Share{batch.One / 4 * 3, batch.One / 4, batch.One, batch.One / 2}
 	if diff := cmp.Diff(want, yields(p, 1, 2, 3, 4)); diff != "" {
@@ -78,8 +78,8 @@ func TestAWeightedJobRisesFasterUpToAllItNeeds(t *testing.T) {
 	}
 }
 
-// exact is progressive filling with fractions: the level rises until a node is full
-// or a job has all it needs, and whoever is concerned stays there.
+// exact is progressive filling in fractions: the level rises until a node is full or a job
+// reaches its need, and the jobs concerned stay at that level.
 func (w *world) exact() map[int32]*big.Rat {
 	yields := map[int32]*big.Rat{}
 	one := big.NewRat(1, 1)
@@ -126,8 +126,8 @@ func (w *world) exact() map[int32]*big.Rat {
 	return yields
 }
 
-// What one job loses by rounding others on its nodes may have, times as much as they
-// need less or weigh less: so the fractions are met but for a few units.
+// Other jobs can gain what one job loses by rounding, times the ratio of their needs or
+// weights. The fractions are therefore matched within a few units.
 func TestMaxMinIsTheMaxMinFairAllocation(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		rapid.Check(t, func(t *rapid.T) {
@@ -146,9 +146,9 @@ func TestMaxMinIsTheMaxMinFairAllocation(t *testing.T) {
 
 const tolerance = 1024
 
-// Each job that has less than it needs is on a node that is full but for rounding,
-// and nobody there has more than it for its weight.
-func TestNobodyCanBeRaisedWithoutLoweringOneThatHasNoMore(t *testing.T) {
+// Each job below its need is on a node that is full except for rounding, and no job there has
+// more for its weight.
+func TestNoJobCanRiseWithoutLoweringASmallerOne(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		rapid.Check(t, func(t *rapid.T) {
 			w := populated(drawn(t), weighted, 1<<8)
@@ -163,7 +163,7 @@ func TestNobodyCanBeRaisedWithoutLoweringOneThatHasNoMore(t *testing.T) {
 	}
 }
 
-// held says whether a job with a yield is held there by one of its nodes.
+// held reports whether one of its nodes limits a job to its yield.
 func (w *world) held(p *share.Pool, r *resident, yield batch.Share) bool {
 	for _, place := range r.places {
 		slack, step := w.room(place.Node)<<20, int64(0)
@@ -175,7 +175,7 @@ func (w *world) held(p *share.Pool, r *resident, yield batch.Share) bool {
 			}
 			slack -= cpu * int64(p.Yield(number))
 			step += cpu * (int64(other.weight)/share.WeightOne + 2)
-			// yields by weight, one unit of rounding on either side
+			// yields by weight, with one unit of rounding on each side
 			if int64(p.Yield(number)-1)*int64(r.weight) > int64(yield+1)*int64(other.weight) {
 				worst = false
 			}

@@ -21,14 +21,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/share"
 )
 
-// linear is a linear program as it is written in the paper: maximize the sum of
-// worth × y, low <= y <= 1, no row over its room.
+// linear is a linear program in the paper's form: maximize the sum of worth × y, low <= y <= 1,
+// no row above its room.
 type linear struct {
 	worth, low, room []float64
 	rows             [][]float64
 }
 
-// program writes a world's program down: all nodes, all jobs.
+// program writes the program of a world: all nodes, all jobs.
 func (w *world) program(low, worth func(*resident) float64) linear {
 	var l linear
 	numbers := w.numbers()
@@ -47,8 +47,8 @@ func (w *world) program(low, worth func(*resident) float64) linear {
 	return l
 }
 
-// byGonum returns the optimum by gonum's simplex, in its standard form: what each
-// job is raised, its slack to 1, the slack of each node.
+// byGonum returns the optimum by gonum's simplex, in standard form: the increase of each job,
+// its slack to 1, the slack of each node.
 func (l linear) byGonum() (float64, error) {
 	n, m := len(l.worth), len(l.rows)
 	a, b, c := mat.NewDense(n+m, 2*n+m, nil), make([]float64, n+m), make([]float64, 2*n+m)
@@ -121,8 +121,8 @@ func (l linear) byGLPK(dir string) (float64, error) {
 	return 0, errors.New("no solution in the file of glpsol")
 }
 
-// instance makes up a world. In those in which something is taken, no job is
-// promised anything; where bounded, nothing is taken, so that the bounds hold.
+// instance draws a world. If CPU is set aside, no job has a least yield; if bounded, no CPU is
+// set aside, so that the bounds hold.
 func instance(seed uint64, bounded bool) *world {
 	draw := seeded(seed)
 	w := populated(draw, false, int64(batch.One)/16)
@@ -143,7 +143,7 @@ func instance(seed uint64, bounded bool) *world {
 	return w
 }
 
-// double gives each job a twin.
+// double adds an equal job for each job.
 func (w *world) double() {
 	for _, number := range w.numbers() {
 		twin := *w.jobs[number]
@@ -153,8 +153,7 @@ func (w *world) double() {
 
 const period = 600 * batch.Second
 
-// programs are both linear programs: how a pool solves them, and how they are
-// written.
+// programs are both linear programs: the pool's solution, and the formulation.
 var programs = []struct {
 	name  string
 	solve func(*share.Pool) []int32
@@ -175,7 +174,7 @@ var programs = []struct {
 
 func fraction(s batch.Share) float64 { return float64(s) / float64(batch.One) }
 
-// check compares what a pool finds with another's optimum, for many worlds.
+// check compares the results of a pool with another solver's optimum, for many worlds.
 func check(t *testing.T, count uint64, other func(linear) (float64, error)) {
 	for _, program := range programs {
 		t.Run(program.name, func(t *testing.T) {
@@ -188,7 +187,7 @@ func check(t *testing.T, count uint64, other func(linear) (float64, error)) {
 				l := w.program(func(r *resident) float64 { return program.low(p, r) }, program.worth)
 				want, err := other(l)
 				if errors.Is(err, lp.ErrSingular) || errors.Is(err, lp.ErrLinSolve) {
-					continue // gonum's own trouble
+					continue // a failure of gonum
 				}
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
@@ -213,11 +212,11 @@ func check(t *testing.T, count uint64, other func(linear) (float64, error)) {
 	}
 }
 
-func TestLinearProgramsHaveTheOptimumOfGonumsSimplex(t *testing.T) {
+func TestLinearProgramsMatchGonumsSimplex(t *testing.T) {
 	check(t, 600, linear.byGonum)
 }
 
-func TestLinearProgramsHaveTheOptimumOfGLPK(t *testing.T) {
+func TestLinearProgramsMatchGLPK(t *testing.T) {
 	if _, err := exec.LookPath("glpsol"); err != nil {
 		t.Skip("NOT CHECKED: no glpsol here (Debian package glpk-utils)")
 	}
@@ -225,7 +224,7 @@ func TestLinearProgramsHaveTheOptimumOfGLPK(t *testing.T) {
 	check(t, 200, func(l linear) (float64, error) { return l.byGLPK(dir) })
 }
 
-func TestJobsThatAreAlikeGetAlikeYields(t *testing.T) {
+func TestEqualJobsGetEqualYields(t *testing.T) {
 	p := share.New(2, int64(batch.One))
 	for number := range int32(4) {
 		put(p, number, batch.One/2, 0)
@@ -239,14 +238,14 @@ func TestJobsThatAreAlikeGetAlikeYields(t *testing.T) {
 	}
 }
 
-func TestAverageFavoursWhoNeedsLittleAndKeepsTheBound(t *testing.T) {
+func TestAverageFavorsSmallNeedsAboveTheBound(t *testing.T) {
 	p := share.New(3, int64(batch.One))
 	put(p, 1, batch.One, 0, 1)
 	put(p, 2, batch.One/2, 0)
 	put(p, 3, batch.One/2, 1)
-	put(p, 4, batch.One/4, 1) // an eighth of node 1 is left, which does most for this one
+	put(p, 4, batch.One/4, 1) // an eighth of node 1 is left; this job gains most from it
 	put(p, 5, batch.One, 2)
-	put(p, 6, batch.One, 2) // and so the bound is a half
+	put(p, 6, batch.One, 2) // the bound becomes a half
 	p.Average()
 	half := batch.One / 2
 	if diff := cmp.Diff([]batch.Share{half, batch.One, half, batch.One, half, half}, yields(p, 1, 2, 3, 4, 5, 6)); diff != "" {
@@ -254,16 +253,16 @@ func TestAverageFavoursWhoNeedsLittleAndKeepsTheBound(t *testing.T) {
 	}
 }
 
-func TestTheBoundIsThatOfTheMostLoadedNodeOfAll(t *testing.T) {
+func TestTheBoundIsThatOfTheMostLoadedNode(t *testing.T) {
 	p := share.New(2, int64(batch.One))
 	put(p, 1, batch.One, 0)
 	put(p, 2, batch.One/2, 0)
 	p.Average()
-	if p.Yield(1) != batch.Share(int64(batch.One)*2/3) { // and all that is left is the other's
+	if p.Yield(1) != batch.Share(int64(batch.One)*2/3) { // the other job gets the rest
 		t.Errorf("job 1 has yield %d, not two thirds", p.Yield(1))
 	}
 	for number := range int32(3) {
-		put(p, 3+number, batch.One, 1) // a third is the bound now, on node 0 too
+		put(p, 3+number, batch.One, 1) // the bound is a third, also on node 0
 	}
 	if diff := cmp.Diff([]int32{1, 2, 3, 4, 5}, p.Average()); diff != "" {
 		t.Error(diff)
@@ -273,8 +272,8 @@ func TestTheBoundIsThatOfTheMostLoadedNodeOfAll(t *testing.T) {
 	}
 }
 
-// Two nodes with the same jobs are one row: that of the one with less to give.
-func TestWhatIsTakenOfOneOfTwoEqualNodesCounts(t *testing.T) {
+// Two nodes with the same jobs are one row, with the CPU of the smaller one.
+func TestTakenCPUOfOneOfTwoEqualNodesCounts(t *testing.T) {
 	for taken := range int32(2) {
 		p := share.New(3, int64(batch.One))
 		put(p, 1, batch.One, 0, 1)

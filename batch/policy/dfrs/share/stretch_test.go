@@ -11,17 +11,17 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/share"
 )
 
-// reach returns the yield with which a job's inverse stretch is s.
+// reach returns the yield at which a job's inverse stretch is s.
 func (r *resident) reach(s float64) float64 {
 	y := (s*float64(r.flow+period) - float64(r.virtual)) / float64(period)
 	return min(max(y, fraction(r.least)), 1)
 }
 
-// overdrawn says whether a node gives more than it has when the jobs that are not
-// settled have the inverse stretch s.
+// overdrawn reports whether a node gives more than it has when all jobs that are not settled
+// have the inverse stretch s.
 func (w *world) overdrawn(node int32, settled map[int32]float64, s float64) bool {
 	use := 0.0
-	for _, number := range w.numbers() { // in order: sums of floats
+	for _, number := range w.numbers() { // in order: floats are summed
 		r := w.jobs[number]
 		at, ok := settled[number]
 		if !ok {
@@ -32,8 +32,8 @@ func (w *world) overdrawn(node int32, settled map[int32]float64, s float64) bool
 	return use > float64(w.room(node))+1e-3
 }
 
-// halved is MaxStretch by bisection: the largest s that fits for all; whoever is
-// on a node that is full there, or has all it needs, stays; the others go on.
+// halved is MaxStretch by bisection: it finds the largest s that fits for all jobs, settles the
+// jobs on full nodes and those that reach their need, and repeats for the others.
 func (w *world) halved() map[int32]float64 {
 	settled := map[int32]float64{}
 	last := 0.0
@@ -54,7 +54,7 @@ func (w *world) halved() map[int32]float64 {
 			}
 		}
 		if len(now) == len(settled) && low <= last {
-			panic("nobody is held, and nobody can rise")
+			panic("no job is blocked, and no job can rise")
 		}
 		settled, last = now, low
 	}
@@ -70,7 +70,7 @@ func (w *world) overdrawnAnywhere(settled map[int32]float64, s float64) bool {
 	return false
 }
 
-// blocked says whether raising one job a little from s overdraws a node of its.
+// blocked reports whether raising one job a little from s overcommits one of its nodes.
 func (w *world) blocked(r *resident, settled map[int32]float64, s float64) bool {
 	if r.reach(s) >= 1 || r.reach(s+1e-7) <= fraction(r.least) {
 		return r.reach(s) >= 1
@@ -83,7 +83,7 @@ func (w *world) blocked(r *resident, settled map[int32]float64, s float64) bool 
 	return false
 }
 
-func TestMaxStretchRaisesTheWorstFirst(t *testing.T) {
+func TestMaxStretchRaisesTheLargestStretchFirst(t *testing.T) {
 	for seed := range uint64(300) {
 		draw := seeded(seed)
 		w := populated(draw, false, int64(batch.One)/16)
@@ -110,10 +110,10 @@ func TestMaxStretchRaisesTheWorstFirst(t *testing.T) {
 	}
 }
 
-// Job 1 has had all it could use for an hour, job 2 has just come: with T = 600 s
-// all of the node brings the inverse stretch of job 2 to 1, and job 1 is still at
-// 6/7. Equal ones meet where 4200 s = 3600 + 600 y and 600 s = 600 (1 - y).
-func TestWhoHasHadLittleIsRaisedFirst(t *testing.T) {
+// Job 1 has had all it could use for an hour, job 2 has just come. With T = 600 s the whole
+// node brings the inverse stretch of job 2 to 1, while job 1 stays at 6/7. They are equal where
+// 4200 s = 3600 + 600 y and 600 s = 600 (1 - y).
+func TestMaxStretchRaisesJobsWithLittleServiceFirst(t *testing.T) {
 	p := share.New(1, int64(batch.One))
 	put(p, 1, batch.One, 0)
 	put(p, 2, batch.One, 0)

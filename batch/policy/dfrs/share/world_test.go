@@ -12,13 +12,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/share"
 )
 
-// world is who is where, kept in the plainest way.
+// world is a simple model of a pool.
 type world struct {
 	nodes    int32
 	capacity int64
 	taken    []int64
 	jobs     map[int32]*resident
-	smallest int64 // need that is made up
+	smallest int64 // smallest drawn need
 }
 
 type resident struct {
@@ -42,12 +42,12 @@ func (w *world) numbers() []int32 {
 	return all
 }
 
-// need returns what the tasks at a place need each.
+// need returns the need of each task of a placement.
 func (r *resident) need(p pack.Placement) int64 {
 	return int64(r.groups[p.Group].CPU)
 }
 
-// cpu returns what a job needs on a node.
+// cpu returns the need of a job on a node.
 func (r *resident) cpu(node int32) int64 {
 	var sum int64
 	for _, p := range r.places {
@@ -60,7 +60,7 @@ func (r *resident) cpu(node int32) int64 {
 
 func (w *world) room(node int32) int64 { return w.capacity - w.taken[node] }
 
-// pool returns a new pool of this world, filled in the order of the numbers.
+// pool returns a new pool with the jobs of this world, in ascending order.
 func (w *world) pool() *share.Pool {
 	p := share.New(w.nodes, w.capacity)
 	for _, number := range w.numbers() {
@@ -75,7 +75,7 @@ func (w *world) pool() *share.Pool {
 	return p
 }
 
-// source draws whole numbers between two bounds, both included.
+// source draws integers between two bounds, inclusive.
 type source func(low, high int64) int64
 
 func drawn(t *rapid.T) source {
@@ -87,7 +87,7 @@ func seeded(seed uint64) source {
 	return func(low, high int64) int64 { return low + r.Int64N(high-low+1) }
 }
 
-// aJob makes up a job of one or two groups on some nodes.
+// aJob draws a job of one or two groups on some nodes.
 func (w *world) aJob(draw source) *resident {
 	r := &resident{weight: share.WeightOne}
 	needs := []batch.Share{batch.One, batch.One / 2, batch.One / 4, batch.Share(draw(w.smallest, int64(batch.One)))}
@@ -107,7 +107,7 @@ func (w *world) aJob(draw source) *resident {
 	return r
 }
 
-// populated makes up a world full of jobs.
+// populated draws a world full of jobs.
 func populated(draw source, weighted bool, smallest int64) *world {
 	w := newWorld(int32(draw(1, 8)), draw(1, 3)*int64(batch.One))
 	w.smallest = smallest
@@ -124,7 +124,7 @@ func populated(draw source, weighted bool, smallest int64) *world {
 	return w
 }
 
-// goals are all that a pool can be asked for.
+// goals are the allocations of a pool.
 var goals = map[string]func(*share.Pool) []int32{
 	"max-min":      (*share.Pool).MaxMin,
 	"average":      (*share.Pool).Average,
@@ -133,8 +133,8 @@ var goals = map[string]func(*share.Pool) []int32{
 	"mean-stretch": func(p *share.Pool) []int32 { return p.MeanStretch(600 * batch.Second) },
 }
 
-// fits fails where a node's tasks get more than it has to give, even before their
-// shares are rounded down.
+// fits fails if the tasks of a node get more than it has to give, even before their shares are
+// rounded down.
 func (w *world) fits(t interface{ Fatalf(string, ...any) }, p *share.Pool) {
 	for node := range w.nodes {
 		var sum int64
@@ -169,21 +169,21 @@ func TestYieldsFitOnEveryNodeForEveryGoal(t *testing.T) {
 	}
 }
 
-// What changes a pool step by step leads to the yields of one made at once, the
-// reported changes are the true ones, and a copy goes its own way.
-func TestYieldsDependOnWhoIsWhereAndOnNothingElse(t *testing.T) {
+// Step-by-step changes of a pool give the same yields as a new pool, the reported changes are
+// correct, and a copy is independent.
+func TestYieldsDependOnlyOnTheCurrentTasks(t *testing.T) {
 	for name, goal := range goals {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				draw := drawn(t)
 				w := newWorld(int32(draw(1, 8)), draw(1, 3)*int64(batch.One))
 				p := w.pool()
-				told := map[int32]batch.Share{} // by the last allocation
+				last := map[int32]batch.Share{} // of the last allocation
 				for range draw(1, 30) {
 					w.step(draw, p)
 					if draw(0, 9) == 0 {
-						p.Equal() // another goal in between leaves no trace
-						told = w.yields(p)
+						p.Equal() // another goal in between must have no effect
+						last = w.yields(p)
 					}
 					if draw(0, 9) == 0 {
 						left := p
@@ -203,11 +203,11 @@ func TestYieldsDependOnWhoIsWhereAndOnNothingElse(t *testing.T) {
 						if got, want := p.Yield(number), fresh.Yield(number); got != want {
 							t.Fatalf("job %d has yield %d, in a new pool %d", number, got, want)
 						}
-						if was, ok := told[number]; !ok || p.Yield(number) != was {
+						if was, ok := last[number]; !ok || p.Yield(number) != was {
 							want = append(want, number)
 						}
 					}
-					told = w.yields(p)
+					last = w.yields(p)
 					if !slices.Equal(changed, want) {
 						t.Fatalf("changed: %v, in truth %v", changed, want)
 					}
@@ -226,7 +226,7 @@ func (w *world) yields(p *share.Pool) map[int32]batch.Share {
 	return all
 }
 
-// step changes one thing in a world and its pool.
+// step makes one change to a world and its pool.
 func (w *world) step(draw source, p *share.Pool) {
 	number := int32(draw(0, 11))
 	switch r := w.jobs[number]; draw(0, 5) {
