@@ -44,7 +44,8 @@ func newMortal(t *testing.T) *mortal {
 	}
 	seeds := fmt.Sprintf("[%q, %q]", agents[1], agents[3])
 	for i, name := range []string{"first", "second"} {
-		m.chaos.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\nreallocation: {period: off}\n",
+		// The patience is for busy machines: a site that lives and answers late fails an order too.
+		m.chaos.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\npatience: 10s\nreallocation: {period: off}\n",
 			name, agents[2*i], agents[2*i+1], seeds))
 		m.chaos.agents = append(m.chaos.agents, m.chaos.victim("agent", name, agents[2*i]))
 	}
