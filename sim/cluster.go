@@ -21,15 +21,13 @@ type Cluster struct {
 	Penalty       batch.Duration // see Single
 	// Shared: the policy lets jobs share processors.
 	Shared bool
-	// Places records the processors of each job, if it is not nil; recording
-	// costs time that a run without it saves.
+	// Places records the processors of each job if it is not nil. Recording costs time.
 	Places *Places
-	// Progress is called now and then with the number of jobs submitted, if it is
-	// not nil.
+	// Progress is called periodically with the number of submitted jobs if it is not nil.
 	Progress func(submitted int)
 }
 
-// progressEvery is how many submissions lie between two reports of progress.
+// progressEvery is the number of submissions between two progress reports.
 const progressEvery = 1000
 
 // Run replays a workload and returns the outcome of each job. The policy must
@@ -156,7 +154,7 @@ func (p *Places) end(job *batch.Job) {
 	}
 }
 
-// intervals writes processors as Batsim does: "0-3 7".
+// intervals formats processors as Batsim does: "0-3 7".
 func intervals(places []batch.NodeAllocation) string {
 	var s strings.Builder
 	for i := 0; i < len(places); {

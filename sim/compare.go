@@ -7,25 +7,23 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Comparison is a run against the reference: the same scenario, seed and share of
-// local jobs without reallocation (section 4.4). It is about grid jobs only. Times
-// are in seconds.
+// Comparison compares a run with its reference: the same scenario, seed and share of local jobs
+// without reallocation (section 4.4). It covers only grid jobs. Times are in seconds.
 type Comparison struct {
-	Jobs     int `json:"jobs"`      // of the grid and of local users
-	GridJobs int `json:"grid_jobs"` // all figures below are about these
+	Jobs     int `json:"jobs"`      // grid and local jobs
+	GridJobs int `json:"grid_jobs"` // all figures below are about grid jobs
 
-	// Impacted jobs are completed at least a second earlier or later than in the
-	// reference.
+	// Impacted jobs complete at least a second earlier or later than in the reference.
 	Impacted      int     `json:"impacted"`
 	ImpactedShare float64 `json:"impacted_share"` // of the grid jobs
-	// Reallocations are moves from site to site, a job's as often as it was moved.
+	// Reallocations counts moves from site to site, each move of a job separately.
 	Reallocations      int     `json:"reallocations"`
 	ReallocationsShare float64 `json:"reallocations_share"` // relative to the grid jobs
-	// Early jobs are impacted ones that are completed earlier.
+	// Early counts impacted jobs that complete earlier.
 	Early      int     `json:"early"`
-	EarlyShare float64 `json:"early_share"` // of the impacted; 0 if none is
-	// RelativeResponse is the mean response time of the impacted over that of the same
-	// jobs in the reference, which have at least a second together; 1 if none is.
+	EarlyShare float64 `json:"early_share"` // of the impacted jobs; 0 if there are none
+	// RelativeResponse is the mean response time of the impacted jobs over that of the same
+	// jobs in the reference, where the sum is at least one second; 1 if there are none.
 	RelativeResponse float64 `json:"relative_response"`
 
 	ResponseMean             float64 `json:"response_mean"`
@@ -37,7 +35,7 @@ type Comparison struct {
 	Killed                   int     `json:"killed"`
 	KilledReference          int     `json:"killed_reference"`
 
-	// What it took; see ReallocationFigures.
+	// The cost; see ReallocationFigures.
 	Rounds     int   `json:"rounds"`
 	Questions  int   `json:"questions"`
 	Estimates  int64 `json:"estimates"`
@@ -47,13 +45,13 @@ type Comparison struct {
 	BytesMoved int64 `json:"bytes_moved"`
 }
 
-// ErrOtherWorkload is returned when two runs are not of the same jobs.
+// ErrOtherWorkload reports that two runs have different jobs.
 var ErrOtherWorkload = errors.New("the two runs are not of the same jobs")
 
-// impact is the least difference between two completions that counts.
+// impact is the minimum difference between two completions that counts.
 const impact = batch.Second
 
-// Compare compares a run with the reference. The error is an ErrOtherWorkload.
+// Compare compares a run with the reference. The error wraps ErrOtherWorkload.
 func Compare(reference, run *Result) (Comparison, error) {
 	jobs, others := run.Workload.Jobs, reference.Workload.Jobs
 	if len(jobs) != len(others) {
@@ -98,7 +96,7 @@ func Compare(reference, run *Result) (Comparison, error) {
 	return c, nil
 }
 
-// part returns n of m; 0 of none.
+// part returns n/m, or 0 if m is 0.
 func part(n, m int) float64 {
 	if m == 0 {
 		return 0

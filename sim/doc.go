@@ -1,5 +1,4 @@
-// Package sim replays workloads in virtual time through the code that runs
-// production.
+// Package sim replays workloads in virtual time with production code.
 //
 //	trace ──▶ Workload ──▶ Cluster: one policy alone, the fastest way
 //	  (swf)          └───▶ Grid: sites with their cores, mapped to by the agent's
@@ -7,21 +6,20 @@
 //	                         ▼
 //	                      Outcomes ──▶ Summary, jobs.csv
 //
-// For experiments the traces of a Scenario are read once, and its runs differ:
+// Experiments read the traces of a Scenario once and run it in several variants:
 //
 //	Scenario ── Prepare ──▶ Prepared ── Run(Variant) ──▶ Result ──┐
 //	                          └──────── Run(reference) ▶ Result ──┴─▶ Compare
 //
-// A Variant sets the seed from which the types of moldable jobs and the local users are
-// drawn, the share of local users, whether all sites have the same speed, and how waiting
-// jobs are reallocated
-// (Y. Caniou, G. Charrier, F. Desprez, AusPDC 2011, section 4).
+// A Variant sets the seed for the types of moldable jobs and for the local jobs, the share of
+// local jobs, whether all sites have the same speed, and how waiting jobs are reallocated (Y.
+// Caniou, G. Charrier, F. Desprez, AusPDC 2011, section 4).
 //
-// A run is a function of its configuration and workload: the same bytes come
-// out, on any machine and any number of cores. What depends on the wall clock is in a
-// separate Timing.
+// The result of a run depends only on its configuration and workload; it is byte for byte the
+// same on any machine and any number of cores. A separate Timing has what depends on the wall
+// clock.
 //
-// At one instant ends come first, then submissions, then one scheduling pass. Overrun
-// decides whether a job is killed at its walltime or keeps running. Jobs of unknown runtime
-// or width are left out and counted; jobs with a runtime of 0 stay.
+// Events of one instant are handled in this order: ends, submissions, one scheduling pass.
+// Overrun decides whether a job is killed at its walltime or keeps running. Jobs with an
+// unknown runtime or width are skipped and counted; jobs with a runtime of 0 are kept.
 package sim

@@ -16,8 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// traceService is the name of the service that all jobs of traces ask for, and
-// all simulated sites offer.
+// traceService is the service that all jobs of traces request and all simulated sites offer.
 const traceService = "trace"
 
 // Grid is a set of sites. With MCT every job goes through the agent's mapping core and the
@@ -53,18 +52,18 @@ type gridSite struct {
 	engine     *engine.Engine
 	policy     batch.Policy
 	forecaster forecast.Forecaster
-	pending    bool // something has happened since the last pass
+	pending    bool // events since the last pass
 
 	places *Places // nil: processors are not recorded
 
 	run     *gridRun
 	handles handles
-	keys    []batch.Key // by handle; of the jobs that the core knows
+	keys    []batch.Key // by handle; only jobs known to the core
 	effects site.Effects
 }
 
-// NewGrid makes the sites of a scenario that has been validated. Progress is
-// called now and then with the number of jobs submitted, if it is not nil.
+// NewGrid creates the sites of a validated scenario. Progress is called periodically with the
+// number of submitted jobs if it is not nil.
 func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 	overrun, err := ParseOverrun(s.Overrun)
 	if err != nil {
@@ -128,14 +127,14 @@ func (s *gridSite) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estima
 type gridRun struct {
 	jobs     []Job
 	outcomes []Outcome
-	refused  []int          // jobs that no site could take
+	refused  []int          // jobs that no site could run
 	handles  []batch.Handle // by job, at the site where it is; nil without reallocation
 	menus    menus
 }
 
-// Run replays a workload and returns the outcome of each job; jobs that no site
-// can take are dropped from w and counted in it. It stops early only if ctx ends. The error
-// can be a *HorizonError.
+// Run replays a workload and returns the outcome of each job. Jobs that no site can run are
+// removed from w and counted in it. It stops early only if ctx ends. The error can be a
+// *HorizonError.
 func (g *Grid) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 	r := &gridRun{jobs: w.Jobs, outcomes: make([]Outcome, len(w.Jobs)), menus: newMenus(g, len(w.Jobs))}
 	g.rounds.begin(r)
@@ -184,7 +183,7 @@ func (g *Grid) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 	return outcomes, unended(w, outcomes)
 }
 
-// drop takes the refused jobs out of the workload and the outcomes.
+// drop removes the refused jobs from the workload and the outcomes.
 func (r *gridRun) drop(w *Workload) []Outcome {
 	if len(r.refused) == 0 {
 		return r.outcomes
@@ -201,7 +200,7 @@ func (r *gridRun) drop(w *Workload) []Outcome {
 	return r.outcomes[:kept]
 }
 
-// settle makes the pass that is due, if one is.
+// settle makes the scheduling pass that is due, if there is one.
 func (s *gridSite) settle() {
 	if s.pending {
 		s.pending = false

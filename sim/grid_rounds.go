@@ -11,24 +11,24 @@ import (
 // rounds reallocates the waiting jobs of a grid at the multiples of a period, after all
 // other events of that instant. A nil *rounds does nothing.
 //
-// A round takes no time here, and no message is lost: sim/faults simulates the protocol by
-// which a live grid moves a job. Here a move, or a hold and the place after it, is a
-// cancellation at one site and a submission under the same ID at the other or the same
-// site: the job comes last in the plan and is tuned again. The sites' cores do both.
+// A round takes no simulated time and loses no message; sim/faults simulates the protocol by
+// which a live grid moves a job. Here a move, or a hold and the placement after it, is a
+// cancellation at one site and a submission under the same ID at the other or the same site:
+// the job comes last in the plan and is tuned again. The sites' cores do both.
 type rounds struct {
 	config  reallocation.Config
 	grid    *Grid
 	now     batch.Time
 	next    batch.Time
 	jobs    *gridRun
-	waiting []int32 // in order of submission; some of them have started since
+	waiting []int32 // in order of submission; can contain started jobs
 	// By job of the workload.
 	requests []*site.Request
 	past     []reallocation.Past
 
 	sum   reallocation.Record
 	n     int
-	bytes int64 // of the input of moves
+	bytes int64 // moved input
 
 	// Scratch of a round.
 	seen      []reallocation.Job
@@ -50,7 +50,7 @@ func (o *rounds) begin(r *gridRun) {
 	r.handles, o.requests, o.past = make([]batch.Handle, n), make([]*site.Request, n), make([]reallocation.Past, n)
 }
 
-// note takes in a job that a site has accepted.
+// note adds a job that a site has accepted.
 func (o *rounds) note(i int, request *site.Request) {
 	if o != nil {
 		o.requests[i] = request
@@ -64,15 +64,15 @@ func (o *rounds) due(now batch.Time) batch.Time {
 	if o == nil {
 		return now
 	}
-	o.sift()
+	o.dropStarted()
 	if len(o.waiting) == 0 {
 		o.next = max(o.next, after(now, o.config.Period))
 	}
 	return min(now, o.next)
 }
 
-// sift drops the jobs that have started.
-func (o *rounds) sift() {
+// dropStarted removes jobs that have started.
+func (o *rounds) dropStarted() {
 	kept := o.waiting[:0]
 	for _, i := range o.waiting {
 		if o.jobs.outcomes[i].Start == batch.Never {
@@ -84,13 +84,13 @@ func (o *rounds) sift() {
 	o.waiting = kept
 }
 
-// run makes the round that is due, if one is.
+// run makes the round that is due, if there is one.
 func (o *rounds) run(ctx context.Context, now batch.Time) error {
 	if o == nil || now != o.next {
 		return nil
 	}
 	o.next = after(now+1, o.config.Period)
-	if o.sift(); len(o.waiting) == 0 {
+	if o.dropStarted(); len(o.waiting) == 0 {
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -119,10 +119,10 @@ func (o *rounds) run(ctx context.Context, now batch.Time) error {
 	return nil
 }
 
-// view fills seen. One waiting job tells whether its site promises starts.
+// view fills seen. One waiting job shows whether its site promises starts.
 func (o *rounds) view() {
 	o.seen = o.seen[:0]
-	promises := make([]int8, len(o.grid.sites)) // 0: not asked yet
+	promises := make([]int8, len(o.grid.sites)) // 0: unknown
 	for _, i := range o.waiting {
 		s := o.site(i)
 		job := reallocation.Job{Site: int(s.index), Width: o.jobs.outcomes[i].Width, Past: o.past[i]}
@@ -145,7 +145,7 @@ func (o *rounds) view() {
 
 func (o *rounds) site(i int32) *gridSite { return o.grid.sites[o.jobs.outcomes[i].Site] }
 
-// estimate asks a site about jobs that wait there, and fills o.estimates.
+// estimate asks a site about jobs that wait there and fills o.estimates.
 func (o *rounds) estimate(s *gridSite, jobs []int32) {
 	o.asks = o.asks[:0]
 	for _, i := range jobs {
@@ -186,7 +186,7 @@ func (o *rounds) carryOut(step *reallocation.Step) error {
 	return nil
 }
 
-// standing answers about jobs where they wait.
+// standing answers questions about jobs at their present sites.
 func (o *rounds) standing(q *reallocation.Question) {
 	s := o.grid.sites[q.Site]
 	var jobs []int32
@@ -206,7 +206,7 @@ func (o *rounds) standing(q *reallocation.Question) {
 	}
 }
 
-// ask answers about jobs as if they were submitted.
+// ask answers questions about jobs as if they were submitted.
 func (o *rounds) ask(q *reallocation.Question) {
 	s := o.grid.sites[q.Site]
 	o.questions = o.questions[:0]
@@ -229,12 +229,12 @@ func (o *rounds) ask(q *reallocation.Question) {
 	}
 }
 
-// withdraw takes a waiting job out of its site.
+// withdraw removes a waiting job from its site.
 func (o *rounds) withdraw(i int32) {
 	s, h := o.site(i), o.jobs.handles[i]
 	key := s.keys[h]
 	must(s.core.Cancel(o.now, key.Job))
-	s.core.Claimed(o.now, key, true) // it waits, so nothing has launched it
+	s.core.Claimed(o.now, key, true) // the job waits, so nothing has launched it
 	if err := s.core.Forget(key.Job); err != nil {
 		panic(err)
 	}
@@ -275,7 +275,7 @@ func (o *rounds) transfer(i int32, from, to int) (batch.Duration, bool) {
 	return batch.Duration(min(uint64(there)+uint64(d), uint64(batch.Forever))), true
 }
 
-// figures returns those of all rounds; nil without any.
+// figures returns the figures of all rounds; nil if there were none.
 func (o *rounds) figures() *ReallocationFigures {
 	if o == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// submit maps job i to a site, or queues it at its own.
+// submit maps job i to a site, or queues it at the site of its trace.
 func (g *Grid) submit(now batch.Time, r *gridRun, i int) error {
 	j := &r.jobs[i]
 	if !g.mct || j.Local {
@@ -37,7 +37,7 @@ func (g *Grid) submit(now batch.Time, r *gridRun, i int) error {
 	return nil
 }
 
-// accept has the site tune job i again and accept it, and queues it.
+// accept makes the site tune job i again and accept it, and queues it.
 func (s *gridSite) accept(now batch.Time, i int, request *site.Request) error {
 	id := batch.JobID(strconv.Itoa(i))
 	accepted, err := s.core.Submit(now, site.Submission{ID: id, Request: request}, s)
@@ -45,7 +45,7 @@ func (s *gridSite) accept(now batch.Time, i int, request *site.Request) error {
 		return fmt.Errorf("site %s took back its quote for job %s: %w", s.name, id, err)
 	}
 	s.enqueue(now, i, accepted.Shape, accepted.Key(), request.EarliestStart)
-	s.core.Take(now, &s.effects) // the engine takes the job as it is
+	s.core.Take(now, &s.effects) // the engine gets the job directly
 	return nil
 }
 

@@ -18,21 +18,19 @@ const (
 	maxWholeDraw = 1_000_000_000_000 // common denominator of the shares
 )
 
-// Moldable makes the parallel jobs of the traces moldable: each is drawn a type.
-// Without types they are the paper's.
+// Moldable draws a type for each parallel job of the traces. Without types it uses PaperTypes.
 type Moldable struct {
 	Types []MoldableType `yaml:"types"`
 }
 
-// MoldableType is a speedup by Amdahl's law up to a limit. Its fractions are
-// written as 0.8 or 4/5.
+// MoldableType is a speedup by Amdahl's law up to a limit. Fractions are written 0.8 or 4/5.
 type MoldableType struct {
-	Parallel string `yaml:"parallel"` // part, at most six decimals
+	Parallel string `yaml:"parallel"` // parallel part, at most six decimals
 	Limit    int64  `yaml:"limit"`    // processors, 1 to 65,536
-	Share    string `yaml:"share"`    // of the jobs; all shares make 1
+	Share    string `yaml:"share"`    // of the jobs; all shares add up to 1
 }
 
-// PaperTypes are those of section 4.2.1.
+// PaperTypes are the types of section 4.2.1.
 var PaperTypes = []MoldableType{
 	{"0.8", 32, "0.50"},
 	{"0.9", 96, "0.30"},
@@ -40,14 +38,14 @@ var PaperTypes = []MoldableType{
 	{"0.999", 650, "0.05"},
 }
 
-// moldableType is one that is ready to be drawn: it is taken for numbers from the
-// last type's upTo up to its own. That of the last one is how many there are.
+// moldableType is a parsed type. A drawn number selects it if it is below upTo and not below
+// the upTo of the type before it. The upTo of the last type is the number of possible draws.
 type moldableType struct {
 	amdahl
 	upTo uint64
 }
 
-// parse returns the types, or everything that is wrong with them.
+// parse returns the types, or all problems.
 func (m *Moldable) parse() ([]moldableType, []error) {
 	if m == nil {
 		return nil, nil
@@ -64,7 +62,7 @@ func (m *Moldable) parse() ([]moldableType, []error) {
 		return nil, []error{fmt.Errorf("moldable.types: %d, accepted: at most %d", len(given), maxTypes)}
 	}
 	types := make([]moldableType, len(given))
-	sums := make([]*big.Rat, len(given)) // up to each type, itself among them
+	sums := make([]*big.Rat, len(given)) // up to and including each type
 	sum := new(big.Rat)
 	for k := range given {
 		t := &given[k]
@@ -111,30 +109,29 @@ func lcm(a, b *big.Int) *big.Int {
 	return new(big.Int).Mul(a, new(big.Int).Div(b, new(big.Int).GCD(nil, nil, a, b)))
 }
 
-// amdahl is a speedup by Amdahl's law, 1 / ((1-P) + P/N), with the parallel part
-// P in millionths: everything that follows from it is a fraction of integers.
+// amdahl is a speedup by Amdahl's law, 1 / ((1-P) + P/N). The parallel part P is in millionths,
+// so all results are fractions of integers.
 type amdahl struct {
 	parallel int64
-	limit    int32 // the most processors it is run on
+	limit    int32 // maximum width
 }
 
 const millionths = 1_000_000
 
-// serial returns N times the inverse of the speedup on N processors, in
-// millionths: that many processors take serial/N of the time that one takes.
+// serial returns N times the inverse of the speedup on N processors, in millionths: N
+// processors take serial/N of the time of one processor.
 func (a amdahl) serial(width int32) uint64 {
 	return uint64(millionths-a.parallel)*uint64(width) + uint64(a.parallel)
 }
 
-// menu appends the shapes of a job that has been traced on so many processors, at
-// least 2, with a walltime: all widths from 1 to the limit and the widest site,
-// at speed 1.0. The walltime on one processor is the traced one times the
-// speedup, that on n this over the speedup of n,
+// menu appends the shapes of a job with the given traced width, at least 2, and walltime: all
+// widths from 1 to the limit and the widest site, at speed 1.0. The walltime on one processor
+// is the traced one times the speedup; on n processors it is this over the speedup of n,
 //
 //	traced × (n / speedup of n) / n × speedup of the traced width
 //
-// rounded up to whole seconds, once. The traced width may exceed the limit: the
-// law still applies there, but no job runs that wide.
+// rounded up once to whole seconds. The traced width can exceed the limit: the law still
+// applies there, but no job runs that wide.
 func (a amdahl) menu(dst []batch.Shape, walltime batch.Duration, traced, widest int32) []batch.Shape {
 	work := uint64(walltime.CeilSeconds()/batch.Second) * uint64(traced)
 	over := a.serial(traced)
@@ -180,8 +177,8 @@ func ratio(runtime, walltime, got batch.Duration) batch.Duration {
 	return batch.Duration(q) * batch.Second
 }
 
-// menus makes the menus of grid jobs, at speed 1.0, and keeps each as long as its
-// job can be asked about, because a site points to it. Their memory is reused.
+// menus creates the menus of grid jobs, at speed 1.0. A menu stays valid until its job ends,
+// because sites point to it. Memory is reused.
 type menus struct {
 	types  []moldableType
 	widest int32
@@ -193,7 +190,7 @@ func newMenus(g *Grid, jobs int) menus {
 	return menus{types: g.types, widest: g.widest, byJob: make([][]batch.Shape, jobs)}
 }
 
-// take makes the menu of job i.
+// take creates the menu of job i.
 func (m *menus) take(i int, j *Job) []batch.Shape {
 	var menu []batch.Shape
 	if n := len(m.unused); n > 0 {
@@ -208,15 +205,14 @@ func (m *menus) take(i int, j *Job) []batch.Shape {
 	return menu
 }
 
-// release takes back the menu of a job that has ended.
+// release reuses the menu of a job that has ended.
 func (m *menus) release(i int32) {
 	m.unused = append(m.unused, m.byJob[i])
 	m.byJob[i] = nil
 }
 
-// A stream of random numbers for each purpose, so that what is drawn for one does
-// not depend on whether anything is drawn for another. Each is a PCG whose seed
-// has two halves: the experiment's and the purpose's.
+// Each purpose has its own stream of random numbers, so the draws of one do not affect another.
+// A stream is a PCG; one half of its seed is the experiment's, the other the purpose's.
 const (
 	purposeTypes uint64 = 0x74797065730000 // "types"
 	purposeLocal uint64 = 0x6c6f63616c0000 // "local"
@@ -224,8 +220,8 @@ const (
 
 func stream(seed, purpose uint64) *rand.PCG { return rand.NewPCG(seed, purpose) }
 
-// below draws from 0 up to n-1, each as likely as the others (D. Lemire, "Fast
-// Random Integer Generation in an Interval", 2019).
+// below draws uniformly from 0 to n-1 (D. Lemire, "Fast Random Integer Generation in an
+// Interval", 2019).
 func below(p *rand.PCG, n uint64) uint64 {
 	hi, lo := bits.Mul64(p.Uint64(), n)
 	for least := -n % n; lo < least; {
@@ -234,9 +230,8 @@ func below(p *rand.PCG, n uint64) uint64 {
 	return hi
 }
 
-// draw decides of each job of which type it is and whether it is a local user's.
-// Each job takes one number of each purpose, also where that decides nothing, so
-// that a job's type does not depend on the others.
+// draw draws the type of each job and whether it is local. Each job takes one number of each
+// purpose, even if it is not used, so a job's type does not depend on the other jobs.
 func draw(jobs []Job, seed uint64, types []moldableType, local Fraction, sites []GridSite) {
 	if len(types) > 0 {
 		p, whole := stream(seed, purposeTypes), types[len(types)-1].upTo

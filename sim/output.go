@@ -15,23 +15,21 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// JobsSchema names the columns of jobs.csv; it changes when they do. They are
-// Batsim's, and the site.
+// JobsSchema names the version of the columns of jobs.csv: Batsim's columns and the site.
 const JobsSchema = "drover.sim.jobs/1"
 
-// TimingSchema names the shape of a Timing in JSON.
+// TimingSchema names the version of a Timing in JSON.
 const TimingSchema = "drover.sim.timing/1"
 
-// Timing is what a run cost. It depends on the machine and differs from run to
-// run, so it is kept apart from the Summary.
+// Timing is the cost of a run. It depends on the machine, so it is separate from the Summary.
 type Timing struct {
 	Schema        string  `json:"schema"`
-	WallSeconds   float64 `json:"wall_seconds"`    // reading, running and measuring
+	WallSeconds   float64 `json:"wall_seconds"`    // reading, simulating and measuring
 	JobsPerSecond float64 `json:"jobs_per_second"` // over WallSeconds
-	PeakMemory    int64   `json:"peak_memory"`     // bytes, of the process; 0 where the system does not say
+	PeakMemory    int64   `json:"peak_memory"`     // bytes; 0 if the system does not report it
 }
 
-// NewTiming returns the cost of a run of so many jobs.
+// NewTiming returns the cost of a run with the given number of jobs.
 func NewTiming(jobs int, wall time.Duration, peak int64) Timing {
 	t := Timing{Schema: TimingSchema, WallSeconds: wall.Seconds(), PeakMemory: peak}
 	if wall > 0 {
@@ -40,7 +38,7 @@ func NewTiming(jobs int, wall time.Duration, peak int64) Timing {
 	return t
 }
 
-// Result is everything that a run produces.
+// Result is the complete result of a run.
 type Result struct {
 	Summary  Summary
 	Workload *Workload
@@ -54,8 +52,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// WriteFiles writes summary.json, timing.json and jobs.csv to a folder, which is
-// made if it is not there.
+// WriteFiles writes summary.json, timing.json and jobs.csv to a folder and creates the folder
+// if needed.
 func (r *Result) WriteFiles(dir string, t Timing) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("output: %w", err)
@@ -75,8 +73,7 @@ func (r *Result) WriteFiles(dir string, t Timing) error {
 	return nil
 }
 
-// writeFile writes a file. A file that could not be completed is removed,
-// because it would look complete.
+// writeFile writes a file. It removes an incomplete file, because that would look complete.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -97,11 +94,10 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 	return w.Flush()
 }
 
-// WriteJobs writes a row for each job, in order of submission, with Batsim's
-// column names and the site. Times are in seconds with a fraction where there is
-// one; a killed job has the final state Batsim gives it. With several sites a
-// job's number is prefixed with the site of its trace, as Batsim prefixes the workload:
-// "kth!17".
+// WriteJobs writes a row for each job, in order of submission, with Batsim's column names and
+// the site. Times are in seconds with a fraction if needed; the final state is Batsim's. With
+// several sites a job's number has the site of its trace as a prefix, like Batsim's workload
+// prefix: "kth!17".
 func (r *Result) WriteJobs(w io.Writer) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{

@@ -11,16 +11,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-// Prepared is a scenario with its traces read and cut. Runs do not change it, and any number
-// of runs can share it at the same time.
+// Prepared is a scenario with its traces read and cut. Runs do not change it and can share it
+// concurrently.
 type Prepared struct {
 	scenario Scenario
-	jobs     []Job // in order of submission, nothing drawn
+	jobs     []Job // in order of submission, before any draw
 	total    Rejected
 	rejected []Rejected // by site
 }
 
-// Variant is what can differ from run to run of a prepared scenario.
+// Variant is the part of a scenario that can differ between runs.
 type Variant struct {
 	// Seed is the seed of all draws: the types of moldable jobs, and which jobs are local.
 	Seed uint64
@@ -29,16 +29,15 @@ type Variant struct {
 	Local Fraction
 	// Homogeneous gives all sites speed 1.
 	Homogeneous bool
-	// Tuning is the name of one; empty: the scenario's.
+	// Tuning is the name of a tuning; empty: the scenario's.
 	Tuning string
-	// Reallocation is nil where waiting jobs stay where they were mapped: the
-	// reference.
+	// Reallocation is nil for a reference, in which waiting jobs are not moved.
 	Reallocation *Reallocation
 
 	probe *tuningProbe // nil: tunings are not compared
 }
 
-// Variant returns the one that the scenario itself asks for.
+// Variant returns the variant that the scenario describes.
 func (s *Scenario) Variant() Variant {
 	v := Variant{Seed: s.Seed, Reallocation: s.Reallocation}
 	if s.Local != nil {
@@ -47,9 +46,8 @@ func (s *Scenario) Variant() Variant {
 	return v
 }
 
-// Prepare reads the traces of a scenario that has been validated; file is where
-// it was read from, beside which traces are looked for. The error can be a
-// *swf.TraceNotFoundError.
+// Prepare reads the traces of a validated scenario. file is the scenario's path; traces are
+// searched beside it. The error can be a *swf.TraceNotFoundError.
 func (s *Scenario) Prepare(ctx context.Context, file string) (*Prepared, error) {
 	p := &Prepared{scenario: *s, rejected: make([]Rejected, len(s.Sites))}
 	widest := s.widest()
@@ -72,7 +70,7 @@ func (s *Scenario) Prepare(ctx context.Context, file string) (*Prepared, error) 
 		}
 		part := FromTrace(trace, int32(procs))
 		if *s.Align && c.From == "" && c.Length == "" && len(part.Jobs) > 0 {
-			shift = part.Jobs[0].Submit // of the jobs that are left
+			shift = part.Jobs[0].Submit // of the remaining jobs
 		}
 		for k := range part.Jobs {
 			part.Jobs[k].Submit -= shift
@@ -102,7 +100,7 @@ func (s *Scenario) widest() (procs int64) {
 	return procs
 }
 
-// trace reads or makes the jobs of a site; nil if it has none of its own.
+// trace reads or generates the jobs of a site; nil if the site has none.
 func (g *GridSite) trace(ctx context.Context, file string) (*swf.Trace, error) {
 	switch {
 	case g.Lublin != nil:
@@ -110,11 +108,11 @@ func (g *GridSite) trace(ctx context.Context, file string) (*swf.Trace, error) {
 	case g.Trace != "":
 		return openTrace(beside(file, g.Trace), g.Trace)
 	}
-	return nil, nil //nolint:nilnil // no trace is no error
+	return nil, nil //nolint:nilnil // a missing trace is not an error
 }
 
-// cut leaves the jobs of the site's part in a trace, and returns the instant of the
-// trace at which the part begins, if it is to be aligned.
+// cut keeps the jobs in the site's part of a trace. It returns the start of the part if the
+// trace is to be aligned, else 0.
 func (g *GridSite) cut(t *swf.Trace, align bool) (shift batch.Time, err error) {
 	from, err1 := ParseLength(g.From)
 	length, err2 := ParseLength(g.Length)
@@ -145,8 +143,8 @@ func (p *Prepared) Workload() *Workload {
 	return &Workload{Jobs: slices.Clone(p.jobs), Rejected: p.total}
 }
 
-// Run makes one experiment. It stops early only if ctx ends. Progress can be nil; it is
-// called now and then with the number of submitted jobs and the total.
+// Run runs one experiment. It stops early only if ctx ends. Progress can be nil; it is called
+// periodically with the number of submitted jobs and the total.
 func (p *Prepared) Run(ctx context.Context, v Variant, progress func(done, total int)) (*Result, error) {
 	s := p.scenario
 	if s.Mapping == MappingNone && (!v.Local.IsZero() || v.Reallocation != nil) {

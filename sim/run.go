@@ -12,25 +12,25 @@ import (
 
 // Single is a run of one policy on one machine with one trace.
 type Single struct {
-	Trace    string // path of an SWF file, gz too, or the name of one among the traces
+	Trace    string // path of an SWF file, possibly gzipped, or the name of one among the traces
 	Procs    int64
 	Policy   string
 	Settings batch.Settings
 	Overrun  Overrun
-	// Node is how many processors each machine has under a policy that gives each machine
-	// to one job; 0: one.
+	// Node is the number of processors of a machine, under a policy that gives each machine to
+	// one job; 0: one.
 	Node int64
-	// PassEachEvent makes a scheduling pass after every single event instead of
-	// one for all events of an instant, as some simulators do. It is for
-	// comparing with them, and for policies that do not plan.
+	// PassEachEvent makes a scheduling pass after every event instead of one for all events of
+	// an instant, as some simulators do. It is for comparisons with them, and for policies that
+	// do not plan.
 	PassEachEvent bool
-	// Penalty is how long a resumed or migrated job makes no progress.
+	// Penalty is the time in which a resumed or migrated job makes no progress.
 	Penalty  batch.Duration
-	Places   bool // keep which processors each job had
+	Places   bool // record the processors of each job
 	Progress func(done, total int)
 }
 
-// Validate reports everything that is wrong, each with its flag.
+// Validate reports all problems, each with its flag.
 func (s *Single) Validate() error {
 	var errs []error
 	traits := policy.Of(s.Policy)
@@ -69,7 +69,7 @@ func (s *Single) Run(ctx context.Context) (*Result, error) {
 	return s.Replay(ctx, FromTrace(trace, s.widest()))
 }
 
-// Replay is Run for jobs that have been read already. It does not change them.
+// Replay is Run for jobs in memory. It does not change them.
 func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -106,8 +106,8 @@ func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 	}, nil
 }
 
-// Run reads the traces of a scenario, found from the folder of its file, and
-// replays them. Progress can be nil.
+// Run reads the traces of a scenario, relative to the folder of its file, and replays them.
+// Progress can be nil.
 func (s *Scenario) Run(ctx context.Context, file string, progress func(done, total int)) (*Result, error) {
 	p, err := s.Prepare(ctx, file)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Scenario) Run(ctx context.Context, file string, progress func(done, tot
 	return p.Run(ctx, s.Variant(), progress)
 }
 
-// widest returns the width of the widest job that can run.
+// widest returns the width of the widest possible job.
 func (s *Single) widest() int32 {
 	if policy.Of(s.Policy).Machines {
 		return int32(max(s.Node, 1))
@@ -136,7 +136,7 @@ func (s *Single) machine() batch.Platform {
 	return p
 }
 
-// choosesNodes reports whether a policy says itself where jobs run, and pauses them.
+// choosesNodes reports whether a policy chooses nodes and pauses jobs.
 func choosesNodes(name string) bool {
 	e := policy.Of(name)
 	return e.Chooses()
@@ -145,12 +145,12 @@ func choosesNodes(name string) bool {
 func machines(e *policy.Entry) bool { return e.Machines }
 func queues(e *policy.Entry) bool   { return e.Queue }
 
-// named lists the policies that have a trait.
+// named lists the policies with a trait.
 func named(trait func(*policy.Entry) bool) string { return strings.Join(policy.Names(trait), ", ") }
 
-// machine returns a machine of procs processors: one node for a policy that only counts
-// processors, because thousands of nodes would cost more than the rest of a run, else a
-// node for each processor.
+// machine returns a machine of procs processors. For a policy that only counts processors it is
+// a single node, because thousands of nodes would dominate the cost of a run; otherwise it has
+// one node per processor.
 func machine(name string, procs int32) batch.Platform {
 	if policy.Of(name).Shares {
 		return batch.Processors(procs)

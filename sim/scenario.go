@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// MaxSites bounds a scenario.
+// MaxSites bounds the sites of a scenario.
 const MaxSites = 10_000
 
 // MaxScenario bounds a scenario file, in bytes.
@@ -31,11 +31,10 @@ type Scenario struct {
 	Tuning  string     `yaml:"tuning"`  // exhaustive (default), binary
 	Align   *bool      `yaml:"align"`   // true (default): every trace's first submission is at instant 0
 	Sites   []GridSite `yaml:"sites"`
-	// Seed is the seed of all draws: the types of moldable jobs, and which jobs are local
-	// users'.
+	// Seed is the seed of all draws: the types of moldable jobs, and which jobs are local.
 	Seed     uint64      `yaml:"seed"`
 	Moldable *Moldable   `yaml:"moldable"` // nil: all jobs are rigid
-	Local    *LocalUsers `yaml:"local"`    // nil: all jobs are the grid's, except those of local sites
+	Local    *LocalUsers `yaml:"local"`    // nil: all jobs are grid jobs, except those of local sites
 	Input    config.Size `yaml:"input"`    // of each job, in bytes
 	Network  *Network    `yaml:"network"`  // nil: transfer times are unknown
 	// Reallocation moves waiting jobs between the sites; nil: jobs stay where they were
@@ -43,7 +42,7 @@ type Scenario struct {
 	Reallocation *Reallocation `yaml:"reallocation"`
 	Reservations []Reservation `yaml:"reservations"`
 
-	Places bool `yaml:"-"` // keep which processors each job had
+	Places bool `yaml:"-"` // record the processors of each job
 }
 
 // The mappings.
@@ -58,7 +57,7 @@ type ScenarioError struct {
 	Problems []error
 }
 
-// Error lists the problems, one a line.
+// Error lists the problems, one per line.
 func (e *ScenarioError) Error() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "scenario %s:", e.File)
@@ -81,7 +80,7 @@ func ReadScenario(path string) (*Scenario, error) {
 	return ParseScenario(f, path)
 }
 
-// ParseScenario reads a scenario; name is for errors. Unknown keys are errors.
+// ParseScenario parses a scenario; name is for errors. Unknown keys are errors.
 func ParseScenario(r io.Reader, name string) (*Scenario, error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxScenario+1))
 	if err != nil {
@@ -104,8 +103,7 @@ func ParseScenario(r io.Reader, name string) (*Scenario, error) {
 	return s, nil
 }
 
-// Validate fills in defaults and returns everything that is wrong, each with
-// its key.
+// Validate fills in defaults and returns all problems, each with its key.
 func (s *Scenario) Validate() []error {
 	var errs []error
 	bad := func(key, format string, args ...any) { errs = append(errs, fmt.Errorf(key+": "+format, args...)) }
@@ -161,10 +159,10 @@ func (s *Scenario) Validate() []error {
 	return append(append(errs, s.validateSites()...), s.validateReservations()...)
 }
 
-// Network is how fast input travels between sites. A job's input is at the site of its
+// Network is the speed of input transfers between sites. A job's input is at the site of its
 // trace.
 type Network struct {
-	Bandwidth config.Rate `yaml:"bandwidth"` // as 125MB/s; 0 is without limit
+	Bandwidth config.Rate `yaml:"bandwidth"` // such as 125MB/s; 0: unlimited
 	Latency   string      `yaml:"latency"`
 	Links     []Link      `yaml:"links"` // exceptions from the two above
 }
@@ -177,7 +175,7 @@ type Link struct {
 	Latency   string      `yaml:"latency"`
 }
 
-// links returns the network as the mapper needs it, or all problems.
+// links returns the network for the mapper, or all problems.
 func (n *Network) links(sites []GridSite) (*mapping.Links, []error) {
 	if n == nil {
 		return nil, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
-// Reallocation is how a scenario's waiting jobs change sites. Empty fields are
-// those of reallocation.Default; lengths of time carry a unit.
+// Reallocation configures how waiting jobs of a scenario change sites. Empty fields have the
+// values of reallocation.Default; durations have a unit.
 type Reallocation struct {
 	Algorithm      string `yaml:"algorithm"` // regular (default), all-cancellation
 	Heuristic      string `yaml:"heuristic"` // mct (default), minmin, maxmin, sufferage, maxgain, maxrelgain
@@ -23,7 +23,7 @@ type Reallocation struct {
 	Patience       string `yaml:"patience"`         // a number, or off: no guard against starvation
 }
 
-// config returns the configuration, or everything that is wrong with it.
+// config returns the configuration, or all problems.
 func (c *Reallocation) config() (reallocation.Config, []error) {
 	var errs []error
 	out := reallocation.Default
@@ -72,7 +72,7 @@ func (c *Reallocation) config() (reallocation.Config, []error) {
 	return out, errs
 }
 
-// validate returns everything that is wrong, one error a key.
+// validate returns all problems, one error per key.
 func (c *Reallocation) validate() []error {
 	_, errs := c.config()
 	var list []error
@@ -89,8 +89,8 @@ func (c *Reallocation) validate() []error {
 	return list
 }
 
-// after returns the first multiple of a period that is not before an instant;
-// batch.Never if time ends first.
+// after returns the first multiple of a period at or after an instant, or batch.Never if there
+// is none.
 func after(now batch.Time, period batch.Duration) batch.Time {
 	p := batch.Time(period)
 	k := now / p

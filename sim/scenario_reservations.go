@@ -8,10 +8,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 )
 
-// MaxReservations bounds those of a scenario.
+// MaxReservations bounds the reservations of a scenario.
 const MaxReservations = 10_000
 
-// Reservation keeps processors of a site free of the workload's jobs, for a day of
+// Reservation keeps processors of a site free of the workload's jobs, for example for
 // maintenance or a course. It is known from the first instant on.
 //
 //	reservations:
@@ -23,7 +23,7 @@ type Reservation struct {
 	End   string `yaml:"end"`
 }
 
-// window returns when the reservation is.
+// window returns the reserved window.
 func (r *Reservation) window() (*batch.Window, error) {
 	start, err := ParseLength(r.Start)
 	if err != nil {
@@ -39,8 +39,7 @@ func (r *Reservation) window() (*batch.Window, error) {
 	return &batch.Window{Start: batch.Time(start), End: batch.Time(end)}, nil
 }
 
-// validateReservations returns everything that is wrong with the reservations, each
-// with its key.
+// validateReservations returns all problems of the reservations, each with its key.
 func (s *Scenario) validateReservations() []error {
 	var errs []error
 	bad := func(key, format string, args ...any) { errs = append(errs, fmt.Errorf(key+": "+format, args...)) }
@@ -91,7 +90,7 @@ func (g *Grid) reserve(all []Reservation) error {
 		}
 		for _, s := range g.sites {
 			if s.name == r.Site {
-				spec := s.handles.take(-1) // never given back: no other job gets it
+				spec := s.handles.take(-1) // never released, so no job gets the handle
 				spec.Shape.Width, spec.Window = int32(r.Width), w
 				s.engine.Apply(&batch.Event{Kind: batch.Reserve, Job: spec.Handle, Spec: spec})
 				s.pending = true

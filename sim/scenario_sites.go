@@ -18,26 +18,26 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-// GridSite is one site of a scenario.
+// GridSite is a site of a scenario.
 type GridSite struct {
 	Name  string `yaml:"name"`
-	Trace string `yaml:"trace"` // SWF, gz too: a path from the scenario's folder, or a name among the traces; "" for none
-	// Lublin makes the site's jobs, in place of a trace.
+	Trace string `yaml:"trace"` // SWF, possibly gzipped: a path relative to the scenario's folder, or a name among the traces; "" for none
+	// Lublin generates the site's jobs instead of a trace.
 	Lublin *Lublin `yaml:"lublin"`
-	// From and Length cut a part out of the trace: the jobs submitted from so long
-	// after its first submission, for so long; "" and "" is all of it.
+	// From and Length select a part of the trace: jobs submitted From or later after the first
+	// submission, within Length; both empty select all.
 	From     string         `yaml:"from"`
 	Length   string         `yaml:"length"`
 	Procs    int64          `yaml:"procs"`
 	Speed    string         `yaml:"speed"` // "1.0" by default
 	Policy   string         `yaml:"policy"`
 	Settings batch.Settings `yaml:"settings"`
-	Local    bool           `yaml:"local"` // its trace is of local users, who do not use the grid
+	Local    bool           `yaml:"local"` // the trace has local jobs only, which do not use the grid
 }
 
 // LocalUsers submit to the batch systems of their own sites.
 type LocalUsers struct {
-	// Share of the jobs, drawn by the seed, as "2/3".
+	// Share of the jobs, drawn by the seed, such as "2/3".
 	Share string `yaml:"share"`
 }
 
@@ -45,15 +45,15 @@ type LocalUsers struct {
 // site's size.
 type Lublin struct {
 	Jobs int `yaml:"jobs"`
-	// Span is the time in which they are submitted; "" leaves it to the model.
+	// Span is the time of the submissions; "" leaves it to the model.
 	Span      string `yaml:"span"`
 	Seed      uint64 `yaml:"seed"`
 	Classes   string `yaml:"classes"`   // undivided (default), divided, batch, interactive
 	Estimates string `yaml:"estimates"` // exact (default), factor:F, uniform:F
 }
 
-// config returns the model's configuration without the load that the span asks
-// for, and the span.
+// config returns the model's configuration without the load that the span requires, and the
+// span.
 func (l *Lublin) config(procs int64) (lublin.Config, batch.Duration, error) {
 	c := lublin.Config{Jobs: l.Jobs, Procs: int(procs), Seed: l.Seed}
 	if l.Jobs < 1 || l.Jobs > lublin.MaxJobs {
@@ -77,8 +77,8 @@ func (l *Lublin) config(procs int64) (lublin.Config, batch.Duration, error) {
 	return c, span, c.Validate()
 }
 
-// generate generates the workload. The jobs do not depend on the load, so the load that
-// gives the span is known once the jobs are generated.
+// generate generates the workload. The jobs do not depend on the load, so the load that gives
+// the span follows from the generated jobs.
 func (l *Lublin) generate(ctx context.Context, procs int64) (*swf.Trace, error) {
 	c, span, err := l.config(procs)
 	if err != nil {
@@ -88,7 +88,7 @@ func (l *Lublin) generate(ctx context.Context, procs int64) (*swf.Trace, error) 
 	if err != nil || span == 0 {
 		return t, err
 	}
-	var area float64 // of whole numbers far below 2^53: exact
+	var area float64 // a sum of integers far below 2^53: exact
 	for i := range t.Jobs {
 		area += float64(t.Jobs[i].Run) * float64(t.Jobs[i].ReqProcs)
 	}
@@ -96,8 +96,7 @@ func (l *Lublin) generate(ctx context.Context, procs int64) (*swf.Trace, error) 
 	return lublin.Generate(ctx, c)
 }
 
-// validateSites fills in defaults and returns everything that is wrong with the
-// sites, each with its key.
+// validateSites fills in defaults and returns all problems of the sites, each with its key.
 func (s *Scenario) validateSites() []error {
 	var errs []error
 	bad := func(key, format string, args ...any) { errs = append(errs, fmt.Errorf(key+": "+format, args...)) }
@@ -114,7 +113,7 @@ func (s *Scenario) validateSites() []error {
 			g.Speed = "1"
 		}
 		if _, err := catalogue.ParseSpeed(g.Speed); err != nil {
-			errs = append(errs, fmt.Errorf("%s%w", key, err)) // it names the key
+			errs = append(errs, fmt.Errorf("%s%w", key, err)) // the error has the key
 		}
 		if g.Procs < 1 || g.Procs > batch.MaxProcessors {
 			bad(key+"procs", "%d, accepted: 1..%d", g.Procs, batch.MaxProcessors)
@@ -151,14 +150,14 @@ func (s *Scenario) validateSites() []error {
 	return errs
 }
 
-// day is a unit that package time does not have.
+// day is a unit that package time lacks.
 const day = 24 * batch.Hour
 
-// maxDays keeps all lengths within what a trace can have, 317 years.
+// maxDays keeps all durations within 317 years, the limit of a trace.
 const maxDays = 115_000
 
-// ParseLength reads a length of time of 0 or more: "30d", "30.5d", or as package time writes
-// it; "" is 0. Fractions of a microsecond are cut off.
+// ParseLength parses a duration of 0 or more: "30d", "30.5d", or a text of package time; "" is
+// 0. It rounds down to microseconds.
 func ParseLength(s string) (batch.Duration, error) {
 	if s == "" {
 		return 0, nil
@@ -179,7 +178,7 @@ func ParseLength(s string) (batch.Duration, error) {
 	return 0, fmt.Errorf("%q, accepted: a length of time with its unit, as 30d or 12h", s)
 }
 
-// Seconds writes an instant or a length of time in seconds, exactly.
+// Seconds formats an instant or a duration in seconds, exactly.
 func Seconds[T batch.Time | batch.Duration](t T) string {
 	us := int64(t)
 	const unit = int64(batch.Second)
@@ -197,19 +196,18 @@ func Seconds[T batch.Time | batch.Duration](t T) string {
 	return sign + strconv.FormatInt(us/unit, 10) + "." + digits
 }
 
-// maxFraction bounds both parts of a fraction that is read from a file.
+// maxFraction bounds numerator and denominator of a parsed fraction.
 const maxFraction = 1_000_000_000
 
 // Fraction is an exact number from 0 to 1. The zero Fraction is 0.
 type Fraction struct{ Num, Den int64 }
 
-// PaperLocal is the share of local users' jobs on the paper's non-dedicated
-// platforms.
+// PaperLocal is the share of local jobs on the paper's non-dedicated platforms.
 var PaperLocal = Fraction{2, 3}
 
 var fractionForm = regexp.MustCompile(`^[0-9]{1,10}(\.[0-9]{1,9}|/[0-9]{1,10})?$`)
 
-// ParseFraction reads "0.8" or "2/3".
+// ParseFraction parses "0.8" or "2/3".
 func ParseFraction(s string) (Fraction, error) {
 	r := new(big.Rat)
 	if fractionForm.MatchString(s) {
@@ -223,7 +221,7 @@ func ParseFraction(s string) (Fraction, error) {
 // IsZero reports whether f is 0.
 func (f Fraction) IsZero() bool { return f.Num == 0 }
 
-// String is what ParseFraction reads.
+// String returns a text that ParseFraction parses.
 func (f Fraction) String() string {
 	if f.Den <= 1 {
 		return fmt.Sprint(f.Num)

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dynp"
 )
 
-// SummarySchema names the shape of a Summary in JSON.
+// SummarySchema names the version of a Summary in JSON.
 const SummarySchema = "drover.sim.summary/1"
 
 // Summary holds the figures of a run. Times are in seconds.
@@ -16,8 +16,8 @@ type Summary struct {
 	Figures
 	// SelfTuning is nil unless there is one site and its policy tunes itself.
 	*SelfTuning
-	// Grid holds the figures of the grid's jobs if some jobs are local users'. Its
-	// utilization is the part of all processors that grid jobs use.
+	// Grid has the figures of the grid jobs if some jobs are local. Its utilization is the
+	// share of all processors that grid jobs use.
 	Grid  *Figures      `json:"grid,omitempty"`
 	Sites []SiteSummary `json:"sites"`
 	// Reallocation is nil without rounds.
@@ -26,25 +26,25 @@ type Summary struct {
 	Comparison *Comparison `json:"comparison,omitempty"`
 }
 
-// ReallocationFigures are those of all rounds of a run.
+// ReallocationFigures are the figures of all rounds of a run.
 type ReallocationFigures struct {
 	Algorithm string `json:"algorithm"`
 	Heuristic string `json:"heuristic"`
 	Rounds    int    `json:"rounds"`    // in which jobs waited
 	Moves     int    `json:"moves"`     // from site to site
-	Moved     int    `json:"moved"`     // jobs that were moved, once or more often
-	Held      int    `json:"held"`      // jobs taken out of the plans, over all rounds
-	Later     int    `json:"later"`     // jobs put back later than they were, over all rounds
-	Kept      int    `json:"kept"`      // jobs left in the plans because that had been too often, over all rounds
+	Moved     int    `json:"moved"`     // jobs moved at least once
+	Held      int    `json:"held"`      // holds, over all rounds
+	Later     int    `json:"later"`     // delays, over all rounds
+	Kept      int    `json:"kept"`      // jobs not held because rounds had delayed them too often, over all rounds
 	Questions int    `json:"questions"` // to one site each
-	Estimates int64  `json:"estimates"` // jobs asked about
-	// LaterMost is the largest number of times that one job was put back later.
+	Estimates int64  `json:"estimates"` // jobs in all questions
+	// LaterMost is the maximum number of delays of one job.
 	LaterMost int `json:"put_back_later_most"`
 	// BytesMoved is the input of all moves.
 	BytesMoved int64 `json:"bytes_moved"`
 }
 
-// GridFigures are those of the jobs that the grid has mapped.
+// GridFigures are the figures of the jobs that the grid has mapped.
 func (s *Summary) GridFigures() *Figures {
 	if s.Grid != nil {
 		return s.Grid
@@ -52,7 +52,7 @@ func (s *Summary) GridFigures() *Figures {
 	return &s.Figures
 }
 
-// SiteSummary is the part of one site.
+// SiteSummary has the figures of one site.
 type SiteSummary struct {
 	Name       string `json:"name"`
 	Policy     string `json:"policy"`
@@ -62,12 +62,12 @@ type SiteSummary struct {
 	*SelfTuning // nil unless its policy tunes itself
 }
 
-// Figures are those of a set of jobs.
+// Figures are the figures of a set of jobs.
 //
-// The slowdown of a job is its response time over its runtime, both as they
-// were; a runtime below a second counts as a second. The bounded slowdown (10 s)
-// is max(1, response / max(runtime, 10 s)). The area-weighted slowdown is the
-// sum of width times response over the sum of width times runtime.
+// The slowdown of a job is its response time over its runtime, both measured; a runtime below a
+// second counts as a second. The bounded slowdown (10 s) is max(1, response / max(runtime, 10
+// s)). The area-weighted slowdown is the sum of width times response over the sum of width
+// times runtime.
 type Figures struct {
 	Jobs        int      `json:"jobs"`
 	Rejected    Rejected `json:"rejected"`
@@ -98,11 +98,11 @@ type Figures struct {
 	SlowdownAreaWeighted float64 `json:"slowdown_area_weighted"`
 }
 
-// boundedBelow is the runtime that bounded slowdown takes for shorter ones.
+// boundedBelow is the minimum runtime in the bounded slowdown.
 const boundedBelow = 10 * batch.Second
 
-// measure returns the figures of jobs that ran on so many processors; it
-// includes those of which keep is true, or all if keep is nil.
+// measure returns the figures of the jobs for which keep returns true, or of all if keep is
+// nil, on a machine with the given number of processors.
 func measure(w *Workload, outcomes []Outcome, processors int64, keep func(i int) bool) Figures {
 	f := Figures{Rejected: w.Rejected}
 	var (
@@ -170,8 +170,8 @@ func (s *series) add(v float64) {
 	s.sum += v
 }
 
-// figures returns the mean and the median, 95th percentile and maximum by the
-// nearest rank. It changes the order of the values.
+// figures returns the mean, and the median, 95th percentile and maximum by the nearest rank. It
+// changes the order of the values.
 func (s *series) figures() (mean, median, p95, most float64) {
 	n := len(s.values)
 	top := rank(n, 95)
@@ -186,10 +186,9 @@ func (s *series) figures() (mean, median, p95, most float64) {
 // rank returns the position of a percentile among n sorted values.
 func rank(n, percent int) int { return max((n*percent+99)/100, 1) - 1 }
 
-// nth returns the value that would stand at position k if values were sorted,
-// and moves the values so that no later one is less and no earlier one is more
-// (C. A. R. Hoare, "Algorithm 65: Find", 1961): all of it in linear time, where
-// sorting four metrics would cost as much as a simulation.
+// nth returns the value at position k of the sorted values. It reorders the values so that no
+// later one is smaller and no earlier one larger (C. A. R. Hoare, "Algorithm 65: Find", 1961).
+// This takes linear time; sorting four metrics would cost as much as a simulation.
 func nth(values []float64, k int) float64 {
 	for lo, hi := 0, len(values)-1; lo < hi; {
 		pivot := values[lo+(hi-lo)/2]
@@ -219,22 +218,22 @@ func nth(values []float64, k int) float64 {
 	return values[k]
 }
 
-// SelfTuning reports what a self-tuning policy did.
+// SelfTuning reports the work of a self-tuning policy.
 type SelfTuning struct {
 	Steps    int `json:"self_tuning_steps"`
 	Switches int `json:"policy_switches"` // steps after which another policy was active
-	// Policies are in the order of the setting.
+	// Policies have the order of the setting.
 	Policies []PolicyShare `json:"policies"`
-	// Cases count what the steps found.
+	// Cases count the results of the steps.
 	Cases []TuningCase `json:"self_tuning_cases"`
 }
 
-// PolicyShare is the part of one of the policies from which the active one is chosen.
+// PolicyShare is the part of one of the policies among which a self-tuning policy chooses.
 type PolicyShare struct {
 	Name     string  `json:"name"`
 	Switches int     `json:"switches"` // to it
 	Started  int     `json:"started"`  // jobs, while it was active
-	Share    float64 `json:"share"`    // of all jobs that were started
+	Share    float64 `json:"share"`    // of all started jobs
 }
 
 // TuningCase counts the steps in which, while Active was active, the policies in Best were
@@ -245,10 +244,10 @@ type TuningCase struct {
 	Steps  int      `json:"steps"`
 }
 
-// selfTuner is a policy that reports how it has tuned itself.
+// selfTuner is a policy that reports its self-tuning.
 type selfTuner interface{ Tuning() dynp.Tuning }
 
-// selfTuning returns what a policy did, nil if it is not one that tunes itself.
+// selfTuning returns the report of a policy, or nil if it does not tune itself.
 func selfTuning(p batch.Policy) *SelfTuning {
 	tuner, ok := p.(selfTuner)
 	if !ok {

@@ -14,13 +14,12 @@ import (
 
 // TraceFile is a trace that a scenario names.
 type TraceFile struct {
-	Name string // as the scenario has it
-	Path string // where it is
+	Name string // in the scenario
+	Path string // on disk
 }
 
-// TraceFiles finds the traces of a scenario that has been validated, each once;
-// file is where the scenario was read from. No trace is read. The error can be a
-// *swf.TraceNotFoundError.
+// TraceFiles finds the traces of a validated scenario, each once; file is the scenario's path.
+// It reads no trace. The error can be a *swf.TraceNotFoundError.
 func (s *Scenario) TraceFiles(file string) ([]TraceFile, error) {
 	var all []TraceFile
 	for i := range s.Sites {
@@ -40,7 +39,7 @@ func (s *Scenario) TraceFiles(file string) ([]TraceFile, error) {
 	return all, nil
 }
 
-// beside returns a trace's path as it is found from a scenario's folder.
+// beside returns a trace's path relative to a scenario's folder.
 func beside(scenario, trace string) string {
 	if filepath.IsAbs(trace) {
 		return trace
@@ -48,8 +47,8 @@ func beside(scenario, trace string) string {
 	return filepath.Join(filepath.Dir(scenario), trace)
 }
 
-// findTrace returns a path or, if there is no such file and the name has no
-// folder, that of the file of this name in the folder of traces.
+// findTrace returns a path or, if there is no such file and the name has no folder, the path of
+// the file with this name in the folder of traces.
 func findTrace(path, name string) (string, error) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name {
 		return path, nil
@@ -61,7 +60,7 @@ func findTrace(path, name string) (string, error) {
 	return found, err
 }
 
-// openTrace reads a trace that findTrace finds.
+// openTrace opens a trace that findTrace finds.
 func openTrace(path, name string) (*swf.Trace, error) {
 	found, err := findTrace(path, name)
 	if err != nil {
@@ -70,12 +69,11 @@ func openTrace(path, name string) (*swf.Trace, error) {
 	return swf.ReadFile(found)
 }
 
-// Names are the names of users and executables, which a trace has numbers for. The
-// zero Names is ready for use.
+// Names caches names for the numbers of users and executables in a trace. The zero Names is
+// ready for use.
 type Names struct{ of map[int32]string }
 
-// Of returns the names of a job's user and executable; "" for what its trace does not
-// say.
+// Of returns the names of a job's user and executable; "" if the trace does not have them.
 func (n *Names) Of(j *Job) (user, application string) { return n.name(j.User), n.name(j.App) }
 
 func (n *Names) name(number int32) string {

@@ -10,22 +10,22 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// TuningSchema names the shape of a TuningReport in JSON.
+// TuningSchema names the version of a TuningReport in JSON.
 const TuningSchema = "drover.sim.tuning/1"
 
-// TuningReport compares exhaustive tuning with the paper's binary search, over all
-// submissions of a scenario. Just before a job is submitted both tune it at the chosen site,
-// on the same plan; the job gets the shape of exhaustive tuning. Times are in seconds.
+// TuningReport compares exhaustive tuning with the paper's binary search, over all submissions
+// of a scenario. Just before a job is submitted, both tune it at the chosen site on the same
+// plan; the job gets the shape of exhaustive tuning. Times are in seconds.
 type TuningReport struct {
 	Schema   string `json:"schema"`
 	Jobs     int    `json:"jobs"`     // that the grid has mapped
-	Moldable int    `json:"moldable"` // of these, jobs of more than one width
-	// Worse are the jobs that binary search would have had completed later, and
-	// WorseShare their part of the moldable ones. Later and Ratio are about them.
+	Moldable int    `json:"moldable"` // of these, with more than one width
+	// Worse is the number of jobs that binary search would have completed later, WorseShare
+	// their share of the moldable jobs. Later and Ratio are about these jobs.
 	Worse      int     `json:"worse"`
 	WorseShare float64 `json:"worse_share"`
-	// Later is by how much, and Ratio the completion from the submission on over that
-	// by exhaustive tuning.
+	// Later is the delay. Ratio is the time from submission to completion, relative to that of
+	// exhaustive tuning.
 	Later Spread `json:"later"`
 	Ratio Spread `json:"ratio"`
 
@@ -33,8 +33,7 @@ type TuningReport struct {
 	Binary     TuningFigures `json:"binary"`
 }
 
-// Spread is a mean, and values that occur, by the nearest rank. All are 0 where
-// there are none.
+// Spread is a mean, and percentiles by the nearest rank. All are 0 if there are no values.
 type Spread struct {
 	Mean   float64 `json:"mean"`
 	Median float64 `json:"median"`
@@ -42,24 +41,24 @@ type Spread struct {
 	Max    float64 `json:"max"`
 }
 
-// TuningFigures are those of one way of tuning.
+// TuningFigures are the figures of one way of tuning.
 type TuningFigures struct {
-	Questions int64 `json:"questions"` // to a planner
-	Estimates int64 `json:"estimates"` // shapes asked for
-	// The jobs of a run in which all sites tune that way.
+	Questions int64 `json:"questions"` // to planners
+	Estimates int64 `json:"estimates"` // shapes in all questions
+	// A run in which all sites tune this way.
 	ResponseMean        float64 `json:"response_mean"`
 	WaitMean            float64 `json:"wait_mean"`
 	BoundedSlowdownMean float64 `json:"bounded_slowdown_mean"`
 }
 
-// TuningCost is what the two ways took. It differs from run to run.
+// TuningCost is the time of both ways. It differs between runs.
 type TuningCost struct {
 	Exhaustive, Binary time.Duration
 }
 
-// CompareTunings runs a variant twice, once for each way of tuning, and asks both
-// ways about each submission of the first run. Clock says how long some instant
-// is ago; how long the answers took is measured by it.
+// CompareTunings runs a variant twice, once for each way of tuning, and tunes each submission
+// of the first run both ways. Clock returns the time since some instant; it measures the time
+// of the answers.
 func (p *Prepared) CompareTunings(
 	ctx context.Context, v Variant, clock func() time.Duration, progress func(done, total int),
 ) (*TuningReport, TuningCost, error) {
@@ -102,10 +101,10 @@ func (s *series) spread() Spread {
 	return out
 }
 
-// tuningProbe asks both ways of tuning one question.
+// tuningProbe tunes both ways and compares the results.
 type tuningProbe struct {
 	clock  func() time.Duration
-	cores  []*site.Site // by site, those that search
+	cores  []*site.Site // by site; they use binary search
 	report TuningReport
 	cost   TuningCost
 
@@ -113,7 +112,7 @@ type tuningProbe struct {
 	all, some    counting
 }
 
-// join makes a core that searches beside that of each site.
+// join creates for each site a second core that uses binary search.
 func (t *tuningProbe) join(g *Grid, s *Scenario) error {
 	if t == nil {
 		return nil
@@ -131,8 +130,8 @@ func (t *tuningProbe) join(g *Grid, s *Scenario) error {
 	return nil
 }
 
-// ask asks about a job that is about to be submitted to a site. The two take turns
-// in asking first, because the second one finds the plan in memory.
+// ask tunes a job that is about to be submitted to a site. The two ways alternate in going
+// first, because the second one finds the plan in the cache.
 func (t *tuningProbe) ask(now batch.Time, s *gridSite, request *site.Request) error {
 	if t == nil {
 		return nil
@@ -179,7 +178,7 @@ func (t *tuningProbe) ask(now batch.Time, s *gridSite, request *site.Request) er
 	return nil
 }
 
-// counting is a site's planner, and counts what it is asked.
+// counting is a site's planner that counts the questions.
 type counting struct {
 	of                   *gridSite
 	questions, estimates int64

@@ -7,34 +7,34 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-// Job is a job of a workload, in the terms of a site of speed 1.0.
+// Job is a job of a workload, for a site of speed 1.0.
 type Job struct {
 	ID       int64 // in its trace
 	Submit   batch.Time
-	Runtime  batch.Duration // how long it runs if it is not killed
+	Runtime  batch.Duration // if it is not killed
 	Walltime batch.Duration // at least a second
 	Width    int32
-	User     int32 // in its trace; not above 0 if that does not say
-	App      int32 // its executable; as User
+	User     int32 // in its trace; 0 or less if unknown
+	App      int32 // its executable; 0 or less if unknown
 	Home     int32 // index of the site of its trace
-	Local    bool  // a local user's: it stays there and is not mapped
-	Type     uint8 // of the scenario's moldable types, from 1; 0: it is rigid
+	Local    bool  // a local job: it stays at its site and is not mapped
+	Type     uint8 // index of the scenario's moldable types, from 1; 0: rigid
 }
 
-// Workload is what is submitted to a simulated machine, in order of submission.
+// Workload is the list of jobs submitted to a simulated machine, in order of submission.
 type Workload struct {
 	Jobs     []Job
 	Rejected Rejected
 }
 
-// Rejected counts the jobs of a trace that were left out, by reason.
+// Rejected counts the skipped jobs of a trace by reason.
 type Rejected struct {
 	UnknownRuntime int `json:"unknown_runtime"`
 	NoWidth        int `json:"no_width"`
-	TooWide        int `json:"too_wide"` // for the machine
+	TooWide        int `json:"too_wide"` // wider than the machine
 }
 
-// Total returns their number.
+// Total returns the number of skipped jobs.
 func (r Rejected) Total() int { return r.UnknownRuntime + r.NoWidth + r.TooWide }
 
 func (r *Rejected) add(o Rejected) {
@@ -43,16 +43,16 @@ func (r *Rejected) add(o Rejected) {
 	r.TooWide += o.TooWide
 }
 
-// Overrun says what becomes of a job at its walltime.
+// Overrun decides what happens to a job at its walltime.
 type Overrun uint8
 
-// The rules.
+// Overrun rules.
 const (
-	Kill   Overrun = iota // it is killed
-	Extend                // it runs on
+	Kill   Overrun = iota // kill the job
+	Extend                // let it run
 )
 
-// ParseOverrun reads a rule's name.
+// ParseOverrun parses a rule.
 func ParseOverrun(s string) (Overrun, error) {
 	switch s {
 	case "", "kill":
@@ -63,9 +63,9 @@ func ParseOverrun(s string) (Overrun, error) {
 	return 0, fmt.Errorf("overrun: %q, accepted: kill, extend", s)
 }
 
-// FromTrace makes a workload of a trace. A job's width is the requested number
-// of processors, else the allocated one; its walltime is the requested time,
-// else the runtime, and at least a second.
+// FromTrace creates a workload from a trace. A job's width is the requested number of
+// processors, else the allocated one; its walltime is the requested time, else the runtime, and
+// at least a second.
 func FromTrace(t *swf.Trace, procs int32) *Workload {
 	w := &Workload{Jobs: make([]Job, 0, len(t.Jobs))}
 	for i := range t.Jobs {
@@ -94,20 +94,19 @@ func FromTrace(t *swf.Trace, procs int32) *Workload {
 	return w
 }
 
-// Outcome is what became of a job.
+// Outcome is the result of a job.
 type Outcome struct {
 	Start, End batch.Time
-	Walltime   batch.Duration // that it was planned with
-	Width      int32          // that it got
-	Site       int32          // index of the site it ran at
+	Walltime   batch.Duration // planned
+	Width      int32          // allocated
+	Site       int32          // index of the site where it ran
 	Killed     bool           // at its walltime
-	Processors string         // which ones, as intervals; "" if they were not recorded
-	// Work is how long it would have run by itself, where jobs share processors; 0
-	// where each has its own.
+	Processors string         // as intervals; "" if they were not recorded
+	// Work is the runtime without sharing, if jobs share processors; else 0.
 	Work batch.Duration
 }
 
-// run returns how long it ran, on processors of its own.
+// run returns the runtime on processors that are not shared.
 func (o *Outcome) run() batch.Duration {
 	if o.Work > 0 {
 		return o.Work
@@ -115,8 +114,8 @@ func (o *Outcome) run() batch.Duration {
 	return o.End.Sub(o.Start)
 }
 
-// HorizonError says that a job would still wait or run when time ends, which is
-// after 292,000 years.
+// HorizonError reports that a job would still wait or run at the end of time, after 292,000
+// years.
 type HorizonError struct {
 	Job int64 // in its trace
 }
@@ -127,7 +126,7 @@ func (e *HorizonError) Error() string {
 		e.Job, batch.Never.Sub(0).Seconds())
 }
 
-// unended returns a *HorizonError if a run has left a job behind.
+// unended returns a *HorizonError if a run has an unfinished job.
 func unended(w *Workload, outcomes []Outcome) error {
 	for i := range outcomes {
 		if outcomes[i].End == batch.Never {
@@ -137,7 +136,7 @@ func unended(w *Workload, outcomes []Outcome) error {
 	return nil
 }
 
-// work returns how long a job runs and whether it is killed then.
+// work returns how long a job runs and whether it is then killed.
 func (o Overrun) work(runtime, walltime batch.Duration) (batch.Duration, bool) {
 	if o == Kill && runtime > walltime {
 		return walltime, true
