@@ -126,7 +126,7 @@ func TestOutputArrayOfTheWrongSizeFailsTheJob(t *testing.T) {
 	given["cut"] = number(3)
 	short := s.submit(t, &droverv1.Request{Service: "stack", Arguments: given})
 	j := s.until(t, short.GetId(), droverv1.JobState_JOB_STATE_FAILED)
-	if got, want := j.GetOutcome().GetReason(), "output both has 13 bytes: 4 of int32 were to be written, 16 bytes"; got != want || j.GetOutcome().GetExitCode() != 0 {
+	if got, want := j.GetOutcome().GetReason(), "output both has 13 bytes: expected 4 of int32, 16 bytes"; got != want || j.GetOutcome().GetExitCode() != 0 {
 		t.Errorf("reason %q, want %q", got, want)
 	}
 	for _, o := range j.GetOutputs() {
@@ -139,7 +139,7 @@ func TestOutputArrayOfTheWrongSizeFailsTheJob(t *testing.T) {
 	}
 	lazy := s.submit(t, &droverv1.Request{Service: "lazy", Arguments: arguments{"x": s.array(t, float64s(1),
 		ofFloat64, 1)}})
-	want := "output x is not there: 1 of float64 were to be written, 8 bytes; output y is not there: 3 of float64 were to be written, 24 bytes"
+	want := "output x is missing: expected 1 of float64, 8 bytes; output y is missing: expected 3 of float64, 24 bytes"
 	if j := s.until(t, lazy.GetId(), droverv1.JobState_JOB_STATE_FAILED); j.GetOutcome().GetReason() != want ||
 		len(j.GetOutputs()) != 0 {
 		t.Errorf("%v, want %q", j.GetOutcome(), want)

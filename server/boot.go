@@ -19,7 +19,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// remember makes a core of what the store has.
+// restoreCore builds a core from the records in the store.
 func (s *Server) restoreCore() (*site.Site, error) {
 	core, err := site.New(s.about)
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Server) restoreCore() (*site.Site, error) {
 	return core, nil
 }
 
-// boot makes the core and the batch system as an earlier life has left them: what
-// runs is adopted. resume has to follow, with the fates that it returns.
+// boot restores the core and the batch system after a restart and adopts running attempts. The
+// caller passes the returned fates to resume.
 func (s *Server) boot() ([]site.Fate, error) {
 	core, err := s.restoreCore()
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 		}
 		fate, process, err := s.recoverAttempt(s.life, &j)
 		if err != nil {
-			return nil, fmt.Errorf("find out what became of job %s: %w", key.Job, err)
+			return nil, fmt.Errorf("recover job %s: %w", key.Job, err)
 		}
 		if fates[i] = fate; process != nil {
 			s.continueStopped(&j, process)
@@ -98,7 +98,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 	windows := s.openWindows(core)
 	if s.cluster != nil {
 		if len(windows) > 0 {
-			return nil, fmt.Errorf("configuration: %d reservations are not over, and %s takes none from this server: cancel them first, with the batch system that they were booked with", len(windows), s.cluster.Title())
+			return nil, fmt.Errorf("configuration: %d reservations are still open, and %s does not accept any from this server: cancel them first, under the batch system with which they were booked", len(windows), s.cluster.Title())
 		}
 		return fates, s.openExternal(outside)
 	}
@@ -112,7 +112,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 		Forecaster: func() exec.Forecaster { return &forecast.Forecaster{} },
 		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted, Windows: windows,
 		Hosts: s.cfg.hostsOf(), Measurements: s.measurements(),
-		// Who was paused is beside who took the place.
+		// The policy decides whether a paused job shares processors with the job that paused it.
 		Fractional: s.cfg.traits().Chooses(),
 	})
 	if err != nil {
@@ -125,11 +125,11 @@ func (s *Server) boot() ([]site.Fate, error) {
 	return fates, nil
 }
 
-// checkMisfits refuses a configuration under which jobs that wait could never run:
-// to fail them all for what may be a slip would be to lose them.
+// checkMisfits refuses a configuration under which waiting jobs could never run. It does not fail
+// them, because the change may be a mistake.
 func checkMisfits(core *site.Site) error {
-	const told = 3
-	list, n := core.Misfits(told)
+	const shown = 3
+	list, n := core.Misfits(shown)
 	if n == 0 {
 		return nil
 	}
@@ -137,10 +137,10 @@ func checkMisfits(core *site.Site) error {
 	for _, m := range list {
 		fmt.Fprintf(&text, "; job %s: %s", m.Job.ID, m.Why)
 	}
-	if n > told {
-		fmt.Fprintf(&text, "; and %d more", n-told)
+	if n > shown {
+		fmt.Fprintf(&text, "; and %d more", n-shown)
 	}
-	return fmt.Errorf("configuration: %d jobs wait that could never run with it%s; start with the nodes and services that they need, and drain the site or cancel them first",
+	return fmt.Errorf("configuration: %d waiting jobs could never run with it%s; start with the nodes and services that they need, then drain the site or cancel the jobs",
 		n, text.String())
 }
 
@@ -149,11 +149,12 @@ func checkMisfits(core *site.Site) error {
 // if necessary.
 func (s *Server) continueStopped(j *site.Job, process exec.Launched) {
 	if err := process.Signal(syscall.SIGCONT); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		s.log.Warn("a job may be stopped, and cannot be woken", "job", j.ID, "error", err)
+		s.log.Warn("resume of a possibly stopped job failed", "job", j.ID, "error", err)
 	}
 }
 
-// resume has the core go on with its work, and the rest wait again.
+// resume continues the core's work, removes stray directories and starts the retention of finished
+// jobs.
 func (s *Server) resume(fates []site.Fate) error {
 	if err := s.core.Recover(s.now(), fates); err != nil {
 		return err
@@ -162,7 +163,7 @@ func (s *Server) resume(fates []site.Fate) error {
 	if err := s.turn(nil); err != nil {
 		return err
 	}
-	if err := s.settleData(); err != nil {
+	if err := s.releaseOldData(); err != nil {
 		return err
 	}
 	s.keepFinished()
@@ -174,12 +175,12 @@ func (s *Server) resume(fates []site.Fate) error {
 	if l.Waiting+l.Running+l.Incoming+len(fates)+stray == 0 {
 		return nil
 	}
-	s.log.Info("took up the work of an earlier life", "waiting", l.Waiting, "running", l.Running, "incoming", l.Incoming,
+	s.log.Info("state restored", "waiting", l.Waiting, "running", l.Running, "incoming", l.Incoming,
 		"had_started", len(fates), "stray_directories", stray)
 	return nil
 }
 
-// adoption is a job that runs, in the words of the batch system.
+// adoption converts a running job for the batch system.
 func (s *Server) adoption(j *site.Job, f *site.Fate, process exec.Launched) exec.Adopted {
 	places := f.Found.Allocation
 	if j.Run != nil && len(j.Run.Places) > 0 {
@@ -192,13 +193,13 @@ func (s *Server) adoption(j *site.Job, f *site.Fate, process exec.Launched) exec
 	}
 }
 
-// nodesOf names the nodes of places, each once.
+// nodesOf returns the names of an allocation's nodes, each once.
 func (s *Server) nodesOf(places []batch.NodeAllocation) []string {
 	var names []string
 	for i := range places {
 		n := int(places[i].Node)
 		if n < 0 || n >= len(s.about.Platform.Nodes) {
-			continue // the batch system will say so
+			continue // the batch system reports it
 		}
 		if name := s.about.Platform.Nodes[n].Name; !slices.Contains(names, name) {
 			names = append(names, name)
@@ -207,15 +208,15 @@ func (s *Server) nodesOf(places []batch.NodeAllocation) []string {
 	return names
 }
 
-// rebuild makes the core anew from what is durable, after a turn, or a start, that
-// found no room on the disk: as if the server had been killed and started again, but for
-// the batch system, which goes on. What the core changes by that is made durable
-// with the first turn that can be. Any other failure ends the server.
+// rebuild restores the core from the store after a turn or a launch that failed on a full disk, as
+// if the server had been killed and restarted, but the batch system keeps running. The core's
+// resulting changes become durable with the next turn that commits. Any other failure ends the
+// server.
 func (s *Server) rebuild(why error) error {
 	if !isFull(why) {
 		return why
 	}
-	s.log.Error("the disk is full: nothing new is accepted until there is room", "error", why)
+	s.log.Error("disk full; new work is refused", "error", why)
 	s.disk.failed(s.now())
 	core, err := s.restoreCore()
 	if err != nil {
@@ -230,13 +231,13 @@ func (s *Server) rebuild(why error) error {
 			return errors.Join(why, err)
 		}
 	}
-	if err := s.undone(); err != nil {
+	if err := s.cancelUnknown(); err != nil {
 		return errors.Join(why, err)
 	}
 	return core.Recover(s.now(), fates)
 }
 
-// recoverByKey is fate for an attempt that the batch system may be about to tell of.
+// recoverByKey is recoverAttempt for an attempt that the batch system may be about to report.
 func (s *Server) recoverByKey(key batch.Key) (site.Fate, error) {
 	j, err := s.core.Job(key.Job)
 	if err != nil {
@@ -252,16 +253,15 @@ func (s *Server) recoverByKey(key batch.Key) (site.Fate, error) {
 		}
 	}
 	fate, _, err := s.recoverAttempt(s.life, &j)
-	if fate.Found.Phase == batch.PhaseRunning { // likewise
+	if fate.Found.Phase == batch.PhaseRunning { // the batch system reports it
 		fate.Found = batch.Found{Key: key, Phase: batch.PhaseStarting}
 	}
 	return fate, err
 }
 
-// undone takes what the core does not know any more out of the batch system, and
-// tells the core not to use its names again: what is said of them is not about
-// jobs that come in anew.
-func (s *Server) undone() error {
+// cancelUnknown cancels attempts in the batch system that the restored core does not know. It also voids
+// their keys in the core: a new job must not get one, because late reports may still name it.
+func (s *Server) cancelUnknown() error {
 	snap, err := s.system.Snapshot(s.life)
 	if err != nil {
 		return err
@@ -276,14 +276,14 @@ func (s *Server) undone() error {
 			continue
 		}
 		s.voided = append(s.voided, f.Key)
-		if f.Phase < batch.PhaseStarting { // the launcher will be refused, otherwise
+		if f.Phase < batch.PhaseStarting { // otherwise the core refuses the launch
 			cmds = append(cmds, batch.Command{Kind: batch.CmdCancel, Key: f.Key})
 		}
 	}
 	for _, key := range s.voided {
 		s.core.Void(key)
 	}
-	for _, key := range s.windows { // nobody was told of them
+	for _, key := range s.windows { // their bookings were never confirmed
 		cmds = append(cmds, batch.Command{Kind: batch.CmdCancel, Key: key})
 	}
 	s.windows = nil

@@ -11,22 +11,22 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// metaDraining is the key under which the store keeps that a site is drained.
+// metaDraining is the store's key for the drained state of a site.
 const metaDraining = "draining"
 
 // durable is the store of a server's loop; see package server/loop.
 type durable struct{ *Server }
 
-// Refuses is loop.Store's.
+// Refuses implements loop.Store.
 func (s durable) Refuses(now batch.Time) error { return s.disk.refuses(now, s.store) }
 
-// Commit is loop.Store's.
+// Commit implements loop.Store.
 func (s durable) Commit(fx *site.Effects, done func(error)) { done(s.commit(fx)) }
 
-// Undo is loop.Store's.
+// Undo implements loop.Store.
 func (s durable) Undo(why error) { s.broken = s.rebuild(why) }
 
-// commit makes durable what a turn has changed; called by the loop.
+// commit makes the changes of a turn durable; called by the loop.
 func (s *Server) commit(fx *site.Effects) error {
 	s.batch.Reset()
 	for i := range fx.Writes {
@@ -42,7 +42,7 @@ func (s *Server) commit(fx *site.Effects) error {
 	}
 	if s.batch.Len() > 0 {
 		if s.adopted {
-			// A job's input has to be there when its record is.
+			// A job's input must be durable before its record.
 			if err := s.data.Sync(); err != nil {
 				return err
 			}
@@ -79,25 +79,25 @@ func put(b *store.Batch, w *site.Write) error {
 	return nil
 }
 
-// outlet lets out what is durable; called by the loop.
+// outlet releases durable effects; called by the loop.
 type outlet struct{ *Server }
 
-// Order is loop.Outlet's. The loop waits as long as the batch system needs.
+// Order implements loop.Outlet. The loop waits as long as the batch system needs.
 func (s outlet) Order(cmds []batch.Command) { s.order(context.Background(), cmds) }
 
-// Claim is loop.Outlet's.
+// Claim implements loop.Outlet.
 func (s outlet) Claim(attempt batch.Key) { s.spawn(func() { s.claim(s.life, attempt) }) }
 
-// Send is loop.Outlet's.
+// Send implements loop.Outlet.
 func (s outlet) Send(m *site.Message) { s.outbox.send(*m) }
 
-// Watch is loop.Outlet's.
+// Watch implements loop.Outlet.
 func (s outlet) Watch(jobs []batch.JobID) { s.watchDependencies(jobs) }
 
-// Discard is loop.Outlet's.
+// Discard implements loop.Outlet.
 func (s outlet) Discard(job batch.JobID) { s.discard(job) }
 
-// Written is loop.Outlet's.
+// Written implements loop.Outlet.
 func (s outlet) Written(w *site.Write) {
 	if w.Ended() {
 		s.keep(w.Record.ID, w.Record.Ended)
@@ -105,10 +105,10 @@ func (s outlet) Written(w *site.Write) {
 	if w.Left() {
 		s.dataUsed(w.Record.ID)
 	}
-	s.tell(&w.Record)
+	s.notify(&w.Record)
 }
 
-// order gives commands to the batch system; called by the loop.
+// order sends commands to the batch system; called by the loop.
 func (s *Server) order(ctx context.Context, cmds []batch.Command) {
 	if len(cmds) == 0 {
 		return
@@ -126,13 +126,13 @@ func (s *Server) order(ctx context.Context, cmds []batch.Command) {
 			s.turns.Later(func() { s.rejected(refused.Key, refused) })
 			continue
 		}
-		// It has started or ended meanwhile, or was never there: its news is on
-		// their way, or nobody waits for any.
-		s.log.Debug("batch system refuses", "job", refused.Key.Job, "error", refused)
+		// The attempt has started or ended meanwhile, or was never there: its report follows, or is
+		// not needed.
+		s.log.Debug("batch system refused a command", "job", refused.Key.Job, "error", refused)
 	}
 }
 
-// refusals returns the *batch.CommandErrors of a batch system's error.
+// refusals returns the *batch.CommandErrors in an error of a batch system.
 func refusals(err error) []*batch.CommandError {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) {
@@ -148,16 +148,16 @@ func refusals(err error) []*batch.CommandError {
 	return nil
 }
 
-// rejected ends a job that the batch system did not take; called by the loop.
+// rejected ends a job that the batch system refused; called by the loop.
 func (s *Server) rejected(key batch.Key, why error) {
-	s.log.Warn("batch system refuses a job", "job", key.Job, "error", why)
+	s.log.Warn("batch system refused a job", "job", key.Job, "error", why)
 	_, err := s.core.Ended(s.now(), key, batch.Outcome{End: batch.EndStartFailed, Reason: why.Error()}, nil)
 	if err != nil {
-		s.log.Error("ending a job that was not taken", "job", key.Job, "error", err)
+		s.log.Error("ending a refused job failed", "job", key.Job, "error", err)
 	}
 }
 
-// dossier returns what a job brought along: from memory, or from the store.
+// dossier returns the dossier of a job, from memory or from the store.
 func (s *Server) dossier(j *site.Job) (*site.Dossier, error) {
 	if j.Dossier != nil {
 		return j.Dossier, nil
@@ -173,8 +173,8 @@ func (s *Server) dossier(j *site.Job) (*site.Dossier, error) {
 	return d, nil
 }
 
-// recall brings what is left of a job back to the core's memory, if it is not
-// there; called by the loop before it asks the core about a job.
+// recall loads a job's tombstone from the store into the core, unless the core knows the job;
+// called by the loop before it asks the core about a job.
 func (s *Server) recall(id batch.JobID) error {
 	if s.core.Knows(id) {
 		return nil

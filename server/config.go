@@ -17,79 +17,79 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// Config is how a server runs. Default gives every field but Name, Nodes and
-// Services a value that works on one machine.
+// Config is the configuration of a server. Default gives every field but Name, Nodes and Services a
+// value that works on one machine.
 type Config struct {
 	Version int    `yaml:"version"` // of this format: 1
 	Name    string `yaml:"name"`    // of the site, unique in the grid
-	Listen  string `yaml:"listen"`  // host:port of the RPC face; port 0 picks one
-	// URL is how others reach the RPC face; empty: http:// and where it listens.
+	Listen  string `yaml:"listen"`  // host:port of the API; port 0 picks a free one
+	// URL is the URL at which others reach the API; empty: http:// and the listen address.
 	URL string `yaml:"url"`
-	// DataDir holds uploaded content and the directories of jobs. Two servers
-	// cannot share one. Empty: drover/NAME in the user's cache directory.
+	// DataDir holds uploaded content and the directories of jobs. Two servers cannot share one.
+	// Empty: drover/NAME in the user's cache directory.
 	DataDir string `yaml:"data_dir"`
 	Gossip  Gossip `yaml:"gossip"`
-	// Insecure allows to listen beyond loopback though nobody is authenticated.
+	// Insecure allows a server without authentication to listen beyond loopback.
 	Insecure bool `yaml:"insecure"`
 
 	Batch Batch   `yaml:"batch"`
 	Nodes []Nodes `yaml:"nodes"` // the machine: virtual nodes of this host, or other hosts
-	// Lease is how long jobs on nodes with an address live while the server is silent; 0:
-	// pool.DefaultLease. The others have none.
+	// Lease is how long jobs on nodes with an address keep running while the server is silent; 0:
+	// pool.DefaultLease. Other nodes have no lease.
 	Lease time.Duration `yaml:"lease"`
-	// Licenses are those of the site that are bound to no node.
+	// Licenses are the site's licenses that are not bound to a node.
 	Licenses []License `yaml:"licenses"`
-	Speed    float64   `yaml:"speed"` // of a processor, 1.0 being the reference of services' work
+	Speed    float64   `yaml:"speed"` // of a processor; 1.0 is the reference for the work of services
 	Policy   Policy    `yaml:"policy"`
-	// Tuning is how the width of a moldable job is chosen: exhaustive or binary.
+	// Tuning selects how the width of a moldable job is chosen: exhaustive or binary.
 	Tuning string `yaml:"tuning"`
-	// Grace is how long a job may go on after SIGTERM before it is killed.
+	// Grace is the time between SIGTERM and SIGKILL of a job.
 	Grace time.Duration `yaml:"grace"`
-	// OnStop is what becomes of the jobs that run when the server is stopped.
+	// OnStop selects what happens to running jobs when the server stops.
 	OnStop   OnStop   `yaml:"on_stop"`
 	Limits   Limits   `yaml:"limits"`
 	Services Services `yaml:"services"`
 
-	// Catalogue is what the site offers. Reading a file fills it from Services.
+	// Catalogue holds the services that the site offers. Reading a file fills it from Services.
 	Catalogue *catalogue.Catalogue `yaml:"-"`
-	// Program is what "drover" as the first word of a service's command stands
-	// for; empty: the program that this server is part of.
+	// Program replaces "drover" as the first word of a service's command; empty: the program that
+	// this server is part of.
 	Program string `yaml:"-"`
-	// Supervisor is the command of the process that keeps jobs running; nil: that
-	// of package supervisor.
+	// Supervisor is the command of the process that owns running jobs; nil: the default of package
+	// supervisor.
 	Supervisor []string `yaml:"-"`
-	// patience is the core's, shorter in tests.
+	// patience is the core's patience, shorter in tests.
 	patience site.Patience
-	// worth is what a processor of the site is of the host's, where they are shared; less in
-	// tests than all that the host has for it.
+	// worth is the part of a host processor that each processor of the site gets, where processors
+	// are shared; tests set less than the host has.
 	worth cgroup.CPU
-	// measured is the time between two writings of what was found out; 0 for measuredEvery.
+	// measured is the interval between two writes of measurements; 0 for measuredEvery.
 	measured time.Duration
-	// Logger is where news goes; nil: nowhere.
+	// Logger receives log messages; nil discards them.
 	Logger hclog.Logger `yaml:"-"`
 }
 
-// Gossip is how agents find the server.
+// Gossip configures how agents find the server.
 type Gossip struct {
 	Bind  string   `yaml:"bind"`  // host:port, UDP and TCP; port 0 picks one
-	Seeds []string `yaml:"seeds"` // host:port of members that may be up already
+	Seeds []string `yaml:"seeds"` // host:port of other members
 }
 
-// Nodes is one node, or several that are alike.
+// Nodes is one node, or several equal nodes.
 type Nodes struct {
-	// Name of the node; with a count the first part of the names. Empty: n and
-	// the number of the node among all.
+	// Name of the node; with a count, the prefix of the names. Empty: n and the number of the node
+	// among all.
 	Name       string `yaml:"name"`
 	Count      int    `yaml:"count"` // nodes; 0 means 1
 	Processors int32  `yaml:"processors"`
-	Memory     Size   `yaml:"memory"` // of each node; 0: not known
-	// Address is the URL of the daemon of a node that is another host; "": a virtual node
-	// of this one.
+	Memory     Size   `yaml:"memory"` // of each node; 0: unknown
+	// Address is the URL of the daemon of a node that is another host; "": a virtual node of this
+	// host.
 	Address string `yaml:"address"`
-	// Score is the benchmark score of each, among the other nodes; nil: all are alike.
+	// Score is the benchmark score of each node, relative to the other nodes; nil: all are equal.
 	Score *int32 `yaml:"score"`
-	// Licenses name software that each can run: bound to it, or one of the site's that
-	// not all nodes can run.
+	// Licenses name software that each node can run: bound to the node, or a license of the site
+	// that not all nodes can use.
 	Licenses []string `yaml:"licenses"`
 }
 
@@ -99,55 +99,52 @@ type License struct {
 	Copies int32  `yaml:"copies"` // in use at once
 }
 
-// Policy is how the batch system decides.
+// Policy selects the scheduling policy.
 type Policy struct {
-	Name     string         `yaml:"name"`     // one of batch/policy
-	Settings batch.Settings `yaml:"settings"` // the policy's own
+	Name     string         `yaml:"name"`     // see batch/policy
+	Settings batch.Settings `yaml:"settings"` // of the policy
 }
 
 // Limits bound what the server accepts and keeps.
 type Limits struct {
-	Width   int32 `yaml:"width"`   // widest job, processors; 0: all of the machine
+	Width   int32 `yaml:"width"`   // widest job, in processors; 0: the whole machine
 	File    Size  `yaml:"file"`    // largest uploaded file
-	Content Size  `yaml:"content"` // all uploaded content but that of data under handles; the least recently used goes first
-	// All data that stay under handles, 0 for none, and those of one owner, 0 for no
-	// bound of his own. The same content counts once.
+	Content Size  `yaml:"content"` // all uploaded content except data under handles; the least recently used is evicted first
+	// All data under handles, 0 for none; and the data of one owner, 0 for no separate bound. Equal
+	// content counts once.
 	Data      Size `yaml:"data"`
 	DataOwner Size `yaml:"data_owner"`
 	Waiting   int  `yaml:"waiting"` // jobs in the queue
-	// Jobs that have ended are kept, with their files, until there are more of them,
-	// they are larger together, or older than this; the oldest go first.
+	// Finished jobs are kept with their files up to this number, total size and age; the oldest are
+	// removed first.
 	Finished     int           `yaml:"finished"`
 	FinishedSize Size          `yaml:"finished_size"`
 	FinishedFor  time.Duration `yaml:"finished_for"`
-	// Copies of the plan that rounds of reallocation may have at a time, 0 for no
-	// part in them, and how long one is kept that nobody uses, unless its round says
-	// so itself.
+	// Drafts of the plan that reallocation rounds may have at a time, 0 to take no part in rounds;
+	// and the lease of an unused draft, unless its round sets one.
 	Drafts     int           `yaml:"drafts"`
 	DraftLease time.Duration `yaml:"draft_lease"`
 }
 
-// OnStop is a choice of Config.
+// OnStop is the type of Config.OnStop.
 type OnStop string
 
-// The choices of OnStop.
+// The values of OnStop.
 const (
-	LeaveJobs OnStop = "leave" // they go on, and the next server finds them
-	EndJobs   OnStop = "end"   // SIGTERM, grace, SIGKILL; they have failed
+	LeaveJobs OnStop = "leave" // they keep running, and the next server adopts them
+	EndJobs   OnStop = "end"   // SIGTERM, grace, SIGKILL; they fail
 )
 
-// Services says where the catalogue is: in a file, in the configuration itself,
-// or in both.
+// Services locates the catalogue: in a file, in the configuration itself, or in both.
 type Services struct {
-	Catalogue string    `yaml:"catalogue"` // path, from the directory of the configuration
+	Catalogue string    `yaml:"catalogue"` // path, relative to the configuration's directory
 	Inline    yaml.Node `yaml:"inline"`    // list of services, as in a catalogue
 }
 
 // Size is a number of bytes, written "512MiB" or "16GB".
 type Size = config.Size
 
-// Default returns the configuration of a server on loopback. It lacks a name,
-// nodes and services.
+// Default returns the configuration of a server on loopback. It lacks a name, nodes and services.
 func Default() Config {
 	return Config{
 		Version: 1,
@@ -167,10 +164,10 @@ func Default() Config {
 	}
 }
 
-// micros converts to the cores' unit, rounding down.
+// micros converts to the unit of the cores, rounding down.
 func micros(d time.Duration) batch.Duration { return batch.Duration(d / time.Microsecond) }
 
-// platform returns the nodes in the words of the batch system.
+// platform converts the nodes for the batch system.
 func (c *Config) platform() batch.Platform {
 	var p batch.Platform
 	for _, n := range c.Nodes {
@@ -199,7 +196,7 @@ func (c *Config) speed() (catalogue.Speed, error) {
 	return catalogue.ParseSpeed(strconv.FormatFloat(c.Speed, 'g', -1, 64))
 }
 
-// dataDir returns where the data lies.
+// dataDir returns the path of the data directory.
 func (c *Config) dataDir() (string, error) {
 	if c.DataDir != "" {
 		return filepath.Abs(c.DataDir)

@@ -38,7 +38,7 @@ type Batch struct {
 	Model Policy `yaml:"model"`
 }
 
-// BatchType is a choice of Batch.
+// BatchType is the type of Batch.Type.
 type BatchType string
 
 // The kinds of batch systems.
@@ -55,13 +55,13 @@ func defaultBatch() Batch {
 	}
 }
 
-// traits returns what the table of policies says about the site's policy.
+// traits returns the traits of the site's policy.
 func (c *Config) traits() *policy.Entry {
 	e := policy.Of(c.Policy.Name)
 	return &e
 }
 
-// policyName names what schedules the site: its policy or its external batch system.
+// policyName returns the name of the site's policy or external batch system.
 func (c *Config) policyName() string {
 	if c.external() != nil {
 		return string(c.Batch.Type)
@@ -69,8 +69,8 @@ func (c *Config) policyName() string {
 	return c.Policy.Name
 }
 
-// checkBatch reports what is wrong with the batch system, and says whether there
-// is a machine to check other things against.
+// checkBatch reports problems of the batch system, and whether the machine is known, so that other
+// settings can be checked against it.
 func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (machine bool) {
 	b := &c.Batch
 	if b.Type == Embedded {

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// What one configuration can ask for at most.
+// The limits of a configuration.
 const (
 	maxNodes    = 1 << 16
 	longestKept = 10 * 365 * 24 * time.Hour
@@ -25,10 +25,10 @@ const (
 // FieldError is one problem of a configuration.
 type FieldError = config.FieldError
 
-// Validate reports everything that is wrong: a joined error of *FieldError.
+// Validate returns all problems of a configuration, as a joined error of *FieldError.
 func (c *Config) Validate() error { return new(config.File).Check(c.problems()) }
 
-// problems returns everything that is wrong, in the order of the fields.
+// problems returns all problems, in the order of the fields.
 func (c *Config) problems() []*FieldError {
 	var errs []*FieldError
 	bad := func(key string, value any, accepted string) {
@@ -79,8 +79,7 @@ func (c *Config) problems() []*FieldError {
 	return errs
 }
 
-// checkNodes reports what is wrong with the nodes, and says whether they make a
-// machine.
+// checkNodes reports problems of the nodes, and whether the nodes form a machine.
 func (c *Config) checkNodes(bad func(key string, value any, accepted string)) bool {
 	ok := true
 	total, width := 0, int64(0)
@@ -112,7 +111,7 @@ func (c *Config) checkNodes(bad func(key string, value any, accepted string)) bo
 	}
 	for _, n := range c.platform().Nodes {
 		if names[n.Name] {
-			bad("nodes", n.Name, "a name of its own for each node")
+			bad("nodes", n.Name, "a unique name for each node")
 			return false
 		}
 		names[n.Name] = true
@@ -179,20 +178,19 @@ func (c *Config) checkLimits(machine bool, bad func(key string, value any, accep
 	}
 }
 
-// badName says whether a name cannot be that of a site.
+// badName reports whether a name is invalid for a site.
 func badName(name string) bool {
 	return name == "" || len(name) > 63 || strings.ContainsAny(name, "/\\ \t\n\x00") || strings.HasPrefix(name, ".")
 }
 
-// checkFarm reports what is wrong with scores and licenses, and says whether the policy
-// can be made for them.
+// checkFarm reports problems of scores and licenses, and whether the policy can be built with them.
 func (c *Config) checkFarm(bad func(key string, value any, accepted string)) bool {
 	ok, unlike := true, policy.Of(c.Policy.Name).Machines
 	refuse := func(key string, value any, accepted string) {
 		bad(key, value, accepted)
 		ok = false
 	}
-	alike := fmt.Sprintf("none with policy %s, to which all processors are alike", c.Policy.Name)
+	alike := fmt.Sprintf("none: policy %s treats all processors as equal", c.Policy.Name)
 	scored := 0
 	for i, n := range c.Nodes {
 		key := fmt.Sprintf("nodes[%d].", i)
@@ -234,7 +232,7 @@ func (c *Config) checkFarm(bad func(key string, value any, accepted string)) boo
 	return ok
 }
 
-// checkNames reports names of licenses that cannot be, or are there twice.
+// checkNames reports invalid and duplicate license names.
 func (c *Config) checkNames(key string, names []string, bad func(key string, value any, accepted string)) {
 	seen := make(map[string]bool)
 	for i, name := range names {
@@ -248,22 +246,21 @@ func (c *Config) checkNames(key string, names []string, bad func(key string, val
 	}
 }
 
-// What a lease may be.
+// The range of the lease.
 const (
 	shortestNodeLease = time.Second
 	longestNodeLease  = time.Hour
 )
 
-// daemonName is what a daemon may be called.
+// daemonName matches valid names of node daemons.
 var daemonName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 
-// distant says whether the nodes are other hosts.
+// distant reports whether the nodes are other hosts.
 func (c *Config) distant() bool {
 	return c.external() == nil && len(c.Nodes) > 0 && c.Nodes[0].Address != ""
 }
 
-// checkAddresses reports what is wrong with the addresses of nodes, and says whether
-// nothing is.
+// checkAddresses reports problems of the nodes' addresses, and whether there are none.
 func (c *Config) checkAddresses(bad func(key string, value any, accepted string)) bool {
 	ok := true
 	refuse := func(key string, value any, accepted string) {
@@ -286,8 +283,8 @@ func (c *Config) checkAddresses(bad func(key string, value any, accepted string)
 		case n.Count != 0:
 			refuse(key+"count", n.Count, "none with an address: each node has its own")
 			continue
-		case !daemonName.MatchString(names[i].Name): // no entry before has a count
-			refuse(key+"name", names[i].Name, "1 to 63 letters, digits, '-' and '_', the first a letter or digit, as its daemon is called")
+		case !daemonName.MatchString(names[i].Name): // names match entries, because no earlier entry has a count
+			refuse(key+"name", names[i].Name, "the name of its daemon: 1 to 63 letters, digits, '-' and '_', starting with a letter or digit")
 		}
 		u, err := url.Parse(n.Address)
 		if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil || u.Fragment != "" {
@@ -295,7 +292,7 @@ func (c *Config) checkAddresses(bad func(key string, value any, accepted string)
 			continue
 		}
 		if host := strings.ToLower(u.Host); addresses[host] {
-			refuse(key+"address", n.Address, "an address of its own for each node")
+			refuse(key+"address", n.Address, "a unique address for each node")
 		} else {
 			addresses[host] = true
 		}
@@ -310,8 +307,8 @@ func (c *Config) checkAddresses(bad func(key string, value any, accepted string)
 	return ok
 }
 
-// checkLaunch reports services whose programs this site could not start as often as they
-// want: they would compute something else.
+// checkLaunch reports services that need more launches of their program than this site supports:
+// they would compute wrong results.
 func (c *Config) checkLaunch(bad func(key string, value any, accepted string)) {
 	if c.Catalogue == nil || c.distant() {
 		return

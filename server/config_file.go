@@ -17,8 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// ReadConfig reads a configuration file over the defaults, and the catalogue
-// that it names.
+// ReadConfig reads a configuration file over the defaults, and the catalogue that it names.
 func ReadConfig(path string) (Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -35,12 +34,12 @@ func ReadConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// ParseConfig reads YAML over the defaults. Relative paths in it begin at dir.
-// The error joins everything that is wrong, by line: a *FieldError for each
-// field, and a *catalogue.LoadError for the catalogue.
+// ParseConfig reads YAML over the defaults. Relative paths in it are relative to dir. The error
+// joins all problems, ordered by line: a *FieldError for each field, and a *catalogue.LoadError for
+// the catalogue.
 func ParseConfig(data []byte, dir string) (Config, error) {
 	c := Default()
-	c.Version = 0 // has to be said
+	c.Version = 0 // required in the file
 	file, err := config.Read(data, &c)
 	if err != nil {
 		return Config{}, fmt.Errorf("server configuration: %w", err)
@@ -57,7 +56,7 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 	)
 	c.Catalogue, wrong, broken = c.Services.load(dir, file)
 	problems := slices.DeleteFunc(c.problems(), func(f *FieldError) bool {
-		return f.Key == "services" && given // load has said why there is none
+		return f.Key == "services" && given // load has reported why it is missing
 	})
 	if err := errors.Join(file.Check(append(problems, wrong...)), broken); err != nil {
 		return Config{}, fmt.Errorf("server configuration: %w", err)
@@ -65,8 +64,8 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 	return c, nil
 }
 
-// load reads the catalogue, nil if there is none or something is wrong with it:
-// with a key of the configuration, or within the file that it names.
+// load reads the catalogue; nil if there is none, or if a key of the configuration or the file that
+// it names is wrong.
 func (s *Services) load(dir string, file *config.File) (*catalogue.Catalogue, []*FieldError, error) {
 	var (
 		all yaml.Node // a list
@@ -87,7 +86,7 @@ func (s *Services) load(dir string, file *config.File) (*catalogue.Catalogue, []
 			return nil, nil, err
 		}
 		var in struct{ Services yaml.Node }
-		if err := yaml.Unmarshal(data, &in); err != nil { // it was loaded above
+		if err := yaml.Unmarshal(data, &in); err != nil { // it was valid above
 			return nil, nil, err
 		}
 		absolute(&in.Services, filepath.Dir(name))
@@ -122,7 +121,7 @@ func (s *Services) load(dir string, file *config.File) (*catalogue.Catalogue, []
 	return nil, wrong, nil
 }
 
-// filesIn reads the files that a catalogue names, by paths that begin at dir.
+// filesIn reads the files that a catalogue names, by paths relative to dir.
 func filesIn(dir string) catalogue.Files {
 	return func(name string) ([]byte, error) {
 		if !filepath.IsAbs(name) {
@@ -132,8 +131,7 @@ func filesIn(dir string) catalogue.Files {
 	}
 }
 
-// absolute makes the paths of scripts in a catalogue such that they mean the same
-// elsewhere.
+// absolute makes the paths of scripts in a catalogue absolute.
 func absolute(services *yaml.Node, dir string) {
 	for _, service := range services.Content {
 		for i := 0; i+1 < len(service.Content); i += 2 {
@@ -156,8 +154,8 @@ func (s *Services) read(name string) ([]byte, []*FieldError) {
 
 var serviceKey = regexp.MustCompile(`^services\[(\d+)\]`)
 
-// inlineKey returns where the configuration has what a catalogue made of both
-// sources calls key.
+// inlineKey converts a key of a catalogue that was merged from both sources to the key in the
+// configuration.
 func inlineKey(key string, inFile int) string {
 	m := serviceKey.FindStringSubmatch(key)
 	if m == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
 )
 
-// openContent opens the depot and the content, in this order: what stays under a
-// handle is pinned before the content makes room.
+// openContent opens the depot, then the content store: data under a handle is pinned before the
+// content store evicts anything.
 func (s *Server) openContent(dir string) error {
 	l := &s.cfg.Limits
 	d, damaged, err := depot.Open(depot.Config{Dir: filepath.Join(dir, "depot"), Quota: int64(l.Data), OwnerQuota: int64(l.DataOwner)})
@@ -26,7 +26,7 @@ func (s *Server) openContent(dir string) error {
 		return err
 	}
 	for _, err := range damaged {
-		s.log.Error("a handle of data is passed over", "error", err)
+		s.log.Error("data handle skipped", "error", err)
 	}
 	content, err := blobs.Open(blobs.Config{
 		Dir: filepath.Join(dir, "content"), Largest: int64(l.File), Capacity: int64(l.Content), Pinned: d.Contents(),
@@ -36,15 +36,15 @@ func (s *Server) openContent(dir string) error {
 	}
 	lost, err := d.Attach(content)
 	for i := range lost {
-		s.log.Error("content of data is lost", "handle", lost[i].ID, "sha256", lost[i].SHA256)
+		s.log.Error("data content lost", "handle", lost[i].ID, "sha256", lost[i].SHA256)
 	}
 	s.content, s.depot = content, d
 	return err
 }
 
-// settleData ends the use of data by jobs that have ended, or were never accepted, in
-// an earlier life of the server; nobody else is at the core yet.
-func (s *Server) settleData() error {
+// releaseOldData ends the use of data by jobs of an earlier server process that have ended or were
+// never accepted. It runs before anything else uses the core.
+func (s *Server) releaseOldData() error {
 	for _, job := range s.depot.Users() {
 		if err := s.recall(batch.JobID(job)); err != nil {
 			return err
@@ -63,21 +63,21 @@ func (s *Server) settleData() error {
 	return nil
 }
 
-// dataUsed takes away the volatile data that a job has used which has left the site, or
-// has ended; called by the loop.
+// dataUsed removes the volatile data that a job used, after it has left the site or has ended;
+// called by the loop.
 func (s *Server) dataUsed(id batch.JobID) {
 	job := string(id)
 	if !s.depot.IsUser(job) {
 		return
 	}
 	s.spawn(func() {
-		if err := s.depot.Ended(job); err != nil { // the next server tries again
-			s.log.Error("taking volatile data away", "job", job, "error", err)
+		if err := s.depot.Ended(job); err != nil { // retried after a restart
+			s.log.Error("removing volatile data failed", "job", job, "error", err)
 		}
 	})
 }
 
-// PutData has content stay under a handle.
+// PutData stores content under a handle.
 func (s *Server) PutData(d depot.Data) (depot.Data, error) {
 	if s.leaving.Load() {
 		return depot.Data{}, errStopping
@@ -103,7 +103,7 @@ func (s *Server) PutData(d depot.Data) (depot.Data, error) {
 		return depot.Data{}, err
 	}
 	out, err := s.depot.Put(d)
-	if errors.Is(err, blobs.ErrUnknown) { // it has gone meanwhile
+	if errors.Is(err, blobs.ErrUnknown) { // it was evicted meanwhile
 		err = noContent(&d)
 	}
 	return out, err
@@ -116,10 +116,10 @@ func noContent(d *depot.Data) *problem.Problem {
 	}
 }
 
-// maxOwner is the length of the longest owner of data, in bytes.
+// maxOwner is the maximal length of a data owner's name, in bytes.
 const maxOwner = 255
 
-// checkData refuses what cannot be data, whatever its content.
+// checkData refuses invalid data, whatever the content.
 func (s *Server) checkData(d *depot.Data) error {
 	bad := func(field, accepted, value string) error {
 		return &problem.Problem{Reason: problem.BadValue, Field: "data." + field, Accepted: accepted, Message: fmt.Sprintf("%s: %.70q", field, value)}
@@ -130,7 +130,7 @@ func (s *Server) checkData(d *depot.Data) error {
 	case !blobs.IsSHA256(d.SHA256):
 		return bad("content.sha256", "64 lower-case hexadecimal digits", d.SHA256)
 	case d.Size < 0:
-		return bad("content.size_bytes", "0 (not known) or more", fmt.Sprint(d.Size))
+		return bad("content.size_bytes", "0 (unknown) or more", fmt.Sprint(d.Size))
 	case d.Mode == "":
 		return bad("mode", "volatile, sticky, persistent", "")
 	case len(d.Owner) > maxOwner || strings.ContainsFunc(d.Owner, unicode.IsControl):
@@ -141,7 +141,7 @@ func (s *Server) checkData(d *depot.Data) error {
 	return nil
 }
 
-// checkBlock refuses an array whose content is not of the size that its dimensions say.
+// checkBlock refuses an array whose content does not have the size of its dimensions.
 func checkBlock(d *depot.Data) error {
 	if d.Element == "" && len(d.Dimensions) == 0 {
 		return nil
@@ -162,8 +162,7 @@ func badHandle(field, id string) *problem.Problem {
 	return &problem.Problem{Reason: problem.BadValue, Field: field, Accepted: "a handle: a lower-case UUIDv7", Message: fmt.Sprintf("%s: %.70q", field, id)}
 }
 
-// GetData returns those of the data named that are here, and what is known of the
-// others.
+// GetData returns the named data that are here, and what is known of the others.
 func (s *Server) GetData(ids []string) (here []depot.Data, gone []*depot.GoneError, err error) {
 	for i, id := range ids {
 		if !depot.IsID(id) {
@@ -181,7 +180,7 @@ func (s *Server) GetData(ids []string) (here []depot.Data, gone []*depot.GoneErr
 	return here, gone, nil
 }
 
-// RemoveData takes data away; nil if they were not here.
+// RemoveData removes data; nil if they are not here.
 func (s *Server) RemoveData(id string) (*depot.Data, error) {
 	if s.leaving.Load() {
 		return nil, errStopping
@@ -208,7 +207,7 @@ func (s *Server) OpenData(id string) (*os.File, depot.Data, error) {
 	return f, d, nil
 }
 
-// ListData returns a page of the data here, in the order of their handles.
+// ListData returns a page of the data here, in order of their handles.
 func (s *Server) ListData(filter, after string, limit int) (page []depot.Data, more bool, err error) {
 	match, err := dataFilter(filter)
 	if err != nil {
@@ -218,13 +217,14 @@ func (s *Server) ListData(filter, after string, limit int) (page []depot.Data, m
 	return page, more, nil
 }
 
-// noData is the answer to who names data that are not here; another error stays.
+// noData returns the problem of a request for data that are not here; it returns other errors
+// unchanged.
 func (s *Server) noData(field, id string, err error) error {
 	var gone *depot.GoneError
 	p := &problem.Problem{
 		Reason: problem.UnknownData, Field: field, Accepted: "a handle of data that are at this site",
 		Message: fmt.Sprintf("no data %s at site %s", id, s.cfg.Name),
-		Hint:    "drover data list shows where they are; CopyData brings them here",
+		Hint:    "drover data list shows where they are; CopyData copies them here",
 	}
 	switch {
 	case errors.As(err, &gone):
@@ -235,12 +235,12 @@ func (s *Server) noData(field, id string, err error) error {
 	return p
 }
 
-// DescribeGone says what became of data here.
+// DescribeGone describes what became of data that were here.
 func (s *Server) DescribeGone(g *depot.GoneError) string {
 	return fmt.Sprintf("%v, at site %s", g, s.cfg.Name)
 }
 
-// dataProblem turns an error of the depot into one that can be told; nil if it is none.
+// dataProblem converts an error of the depot to a problem for clients; nil for other errors.
 func dataProblem(err error) *problem.Problem {
 	var (
 		conflict *depot.ConflictError
@@ -249,19 +249,19 @@ func dataProblem(err error) *problem.Problem {
 	switch {
 	case errors.As(err, &conflict):
 		return &problem.Problem{
-			Reason: problem.DataConflict, Field: "data.id", Accepted: "a handle of its own for each data", Message: conflict.Error(),
-			Hint: "data never change: put what is new under a new handle",
+			Reason: problem.DataConflict, Field: "data.id", Accepted: "a new handle for each data", Message: conflict.Error(),
+			Hint: "data never change: put new content under a new handle",
 		}
 	case errors.As(err, &quota):
 		return &problem.Problem{
 			Reason: problem.DataQuota, Field: "data.content.size_bytes", Accepted: fmt.Sprintf("at most %d bytes", max(quota.Quota-quota.Fixed, 0)),
-			Message: quota.Error(), Hint: "remove data that are needed no more (drover data rm), or use another site: drover sites NAME shows the room",
+			Message: quota.Error(), Hint: "remove data that are no longer needed (drover data rm), or use another site: drover sites NAME shows the free space",
 		}
 	}
 	return nil
 }
 
-// dataFilter reads which data a list is to have.
+// dataFilter parses the filter of a list of data.
 func dataFilter(text string) (func(*depot.Data) bool, error) {
 	want := make(map[string]string)
 	for _, term := range strings.Fields(text) {
@@ -294,7 +294,7 @@ func (s *Server) Upload(r io.Reader, want blobs.Want) (blobs.Blob, error) {
 	return s.content.Add(r, want)
 }
 
-// ContentProgress returns how much of a content has arrived.
+// ContentProgress returns how much of a content has arrived, in bytes.
 func (s *Server) ContentProgress(sha string, size int64) (blobs.Progress, error) {
 	if sha == "" {
 		return blobs.Progress{}, badSHA256(sha, "64 lower-case hexadecimal digits")
@@ -311,14 +311,14 @@ func checkContent(want blobs.Want) error {
 		return badSHA256(want.SHA256, "64 lower-case hexadecimal digits, or none")
 	case want.Size < 0:
 		return &problem.Problem{
-			Reason: problem.OutOfRange, Field: "size_bytes", Accepted: "0 (not known) or more", Message: fmt.Sprintf("size_bytes: %d", want.Size),
+			Reason: problem.OutOfRange, Field: "size_bytes", Accepted: "0 (unknown) or more", Message: fmt.Sprintf("size_bytes: %d", want.Size),
 		}
 	case want.Offset < 0:
 		return badOffset(want.Offset)
 	case want.Offset > 0 && (want.SHA256 == "" || want.Size == 0):
 		return &problem.Problem{
 			Reason: problem.BadValue, Field: "offset", Accepted: "0, or with sha256 and size_bytes what StatContent says",
-			Message: fmt.Sprintf("offset %d of content that is not named", want.Offset),
+			Message: fmt.Sprintf("offset %d without a sha256", want.Offset),
 		}
 	case want.Offset > want.Size:
 		return &problem.Problem{

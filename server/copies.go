@@ -17,25 +17,25 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/rpc"
 )
 
-// Bounds of copying data from other sites.
+// Limits of copies from other sites.
 const (
 	mostCopies   = 4                      // at a time; more wait
-	copyTries    = 6                      // until a transfer that breaks off again and again is given up
-	copyPause    = 100 * time.Millisecond // after the first; each one doubles it
+	copyTries    = 6                      // attempts until a transfer fails
+	copyPause    = 100 * time.Millisecond // after the first attempt; it doubles
 	tellProgress = 200 * time.Millisecond
 	tellWaiting  = time.Second
 )
 
-// copies are the transfers of data to this site. The one who asks first carries it
-// out, and others who want the same wait for him. When he goes one of them goes on
-// from where he was.
+// copies are the transfers of data to this site. The first caller that needs some data transfers
+// them; other callers that need the same data wait. If the first caller gives up, a waiting one
+// resumes the transfer.
 type copies struct {
 	mu      sync.Mutex
 	running map[string]*copying // by handle
-	slots   chan struct{}       // holds a value for each one that may not begin now
+	slots   chan struct{}       // a semaphore
 }
 
-// copying is one transfer under way.
+// copying is one transfer in progress.
 type copying struct {
 	over chan struct{} // closed when it has ended
 	mu   sync.Mutex
@@ -55,7 +55,7 @@ func (c *copying) progress() (have, size int64) {
 	return c.have, c.size
 }
 
-// join returns the transfer of a handle, and whether the caller is to carry it out.
+// join returns the transfer of a handle and whether the caller must perform it.
 func (c *copies) join(id string) (one *copying, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func (c *copies) end(id string, one *copying) {
 	close(one.over)
 }
 
-// enter waits until a transfer may begin. Who waits hears that he is not forgotten.
+// enter waits until a transfer may begin. It reports progress while it waits.
 func (c *copies) enter(ctx context.Context, tell func(have, size int64) error) error {
 	tick := time.NewTicker(tellWaiting)
 	defer tick.Stop()
@@ -97,8 +97,8 @@ func (c *copies) enter(ctx context.Context, tell func(have, size int64) error) e
 
 func (c *copies) leave() { <-c.slots }
 
-// CopyData brings data here from the site that has them; from is its name, or "" for
-// any. It tells how far it has come.
+// CopyData copies data here from the site that has them; from is its name, or "" for any site. It
+// reports its progress in bytes to tell.
 func (s *Server) CopyData(ctx context.Context, id, from string, tell func(have, size int64) error) (depot.Data, error) {
 	if !depot.IsID(id) {
 		return depot.Data{}, badHandle("id", id)
@@ -108,7 +108,7 @@ func (s *Server) CopyData(ctx context.Context, id, from string, tell func(have, 
 			return depot.Data{}, err
 		}
 	}
-	// The end of the server ends it.
+	// The copy ends when the server stops.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.life, func() { cancel(errStopping) })()
@@ -124,7 +124,7 @@ func (s *Server) CopyData(ctx context.Context, id, from string, tell func(have, 
 		}
 		one, mine := s.copies.join(id)
 		if mine {
-			d, err := s.carry(ctx, id, from, one, tell)
+			d, err := s.fetchData(ctx, id, from, one, tell)
 			s.copies.end(id, one)
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
@@ -142,7 +142,7 @@ func isUnknownData(err error) bool {
 	return errors.Is(err, depot.ErrUnknown) || errors.As(err, &gone)
 }
 
-// wait tells how far somebody else's transfer is until it has ended.
+// wait reports the progress of another caller's transfer until it ends.
 func (c *copying) wait(ctx context.Context, tell func(have, size int64) error) error {
 	tick := time.NewTicker(tellProgress)
 	defer tick.Stop()
@@ -160,8 +160,8 @@ func (c *copying) wait(ctx context.Context, tell func(have, size int64) error) e
 	}
 }
 
-// carry carries a transfer out.
-func (s *Server) carry(ctx context.Context, id, from string, one *copying, tell func(have, size int64) error) (depot.Data, error) {
+// fetchData performs a transfer.
+func (s *Server) fetchData(ctx context.Context, id, from string, one *copying, tell func(have, size int64) error) (depot.Data, error) {
 	if err := s.copies.enter(ctx, tell); err != nil {
 		return depot.Data{}, err
 	}
@@ -176,38 +176,38 @@ func (s *Server) carry(ctx context.Context, id, from string, one *copying, tell 
 		if src.data.Mode == depot.Sticky {
 			return depot.Data{}, stickyElsewhere(id, src.site)
 		}
-		if err := s.depot.Room(&src.data); err != nil { // before anything travels
+		if err := s.depot.Room(&src.data); err != nil { // before bytes are sent
 			return depot.Data{}, err
 		}
 		err = s.transfer(ctx, &src, one, tell)
 		if err == nil {
 			d, err := s.depot.Put(src.data)
-			if !errors.Is(err, blobs.ErrUnknown) { // the content has gone again meanwhile
+			if !errors.Is(err, blobs.ErrUnknown) { // the content was evicted meanwhile
 				return d, err
 			}
 		}
 		var mismatch *blobs.MismatchError
-		busy := errors.Is(err, blobs.ErrArriving) || errors.Is(err, blobs.ErrTaken) // a client sends the same
+		busy := errors.Is(err, blobs.ErrArriving) || errors.Is(err, blobs.ErrTaken) // a client uploads the same content
 		switch {
 		case ctx.Err() != nil:
 			return depot.Data{}, ctx.Err()
 		case busy:
-		case errors.As(err, &mismatch) && !damaged: // it may be what had arrived before, and is gone now
+		case errors.As(err, &mismatch) && !damaged: // the damage may be in an earlier, partial upload, which is now removed
 			damaged = true
 		case errors.As(err, &mismatch):
 			return depot.Data{}, &problem.Problem{
 				Reason: problem.Unreachable, Field: "id", Message: fmt.Sprintf("data %s are damaged at site %s: %v", id, src.site, err),
-				Hint: "put them anew",
+				Hint: "put them again",
 			}
 		case err != nil && !rpc.Broken(err):
 			return depot.Data{}, err
 		default:
-			s.log.Warn("a copy of data has broken off", "handle", id, "from", src.site, "error", err)
+			s.log.Warn("transfer interrupted", "handle", id, "from", src.site, "error", err)
 			if try++; try > copyTries {
 				return depot.Data{}, &problem.Problem{
 					Reason: problem.Unreachable, Field: "id", Retryable: true,
-					Message: fmt.Sprintf("the transfer of data %s from site %s breaks off again and again", id, src.site),
-					Hint:    "try again: what has arrived need not travel again",
+					Message: fmt.Sprintf("the transfer of data %s from site %s failed several times", id, src.site),
+					Hint:    "try again: the transfer resumes where it stopped",
 				}
 			}
 			pause *= 2
@@ -220,7 +220,7 @@ func (s *Server) carry(ctx context.Context, id, from string, one *copying, tell 
 	}
 }
 
-// transfer brings content here, from where it broke off.
+// transfer fetches content, from the offset that an earlier transfer reached.
 func (s *Server) transfer(ctx context.Context, src *source, one *copying, tell func(have, size int64) error) error {
 	d := &src.data
 	p := s.content.Have(d.SHA256, d.Size)
@@ -231,7 +231,7 @@ func (s *Server) transfer(ctx context.Context, src *source, one *copying, tell f
 	defer cancel()
 	r := &counted{
 		Reader: s.outbox.peers.OpenData(ctx, src.url, d.ID, p.Have), have: p.Have,
-		// Whoever waits hears something now and then, if only that nothing has come.
+		// Callers that wait get progress reports even while no bytes arrive.
 		tell: func(have int64) error {
 			one.set(have, d.Size)
 			return tell(have, d.Size)
@@ -245,7 +245,7 @@ func (s *Server) transfer(ctx context.Context, src *source, one *copying, tell f
 	return err
 }
 
-// counted tells how much has been read.
+// counted counts and reports the bytes read.
 type counted struct {
 	Reader io.ReadCloser
 	have   int64
@@ -267,7 +267,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (c *counted) Close() error { return c.Reader.Close() }
 
-// lookTimeout is that of the question who has some data.
+// lookTimeout bounds the search for a site that has some data.
 const lookTimeout = 5 * time.Second
 
 // source is a site that has data.
@@ -276,7 +276,7 @@ type source struct {
 	data      depot.Data
 }
 
-// locate finds a site that has data: from, or whoever says so first.
+// locate finds a site that has data: from, or the first site that answers.
 func (s *Server) locate(ctx context.Context, id, from string) (source, error) {
 	urls := make(map[string]string)
 	for _, m := range s.group.Members() {
@@ -325,7 +325,8 @@ func (s *Server) locate(ctx context.Context, id, from string) (source, error) {
 	return source{}, s.nowhere(id, told, silent)
 }
 
-// nowhere says that nobody has data, as far as anybody has said.
+// nowhere returns the problem that no site has data, with the reasons and the sites that did not
+// answer.
 func (s *Server) nowhere(id string, told, silent []string) error {
 	if _, err := s.depot.Get(id); err != nil {
 		if gone, ok := errors.AsType[*depot.GoneError](err); ok {
@@ -333,14 +334,14 @@ func (s *Server) nowhere(id string, told, silent []string) error {
 		}
 	}
 	p := &problem.Problem{
-		Reason: problem.UnknownData, Field: "id", Accepted: "a handle of data that are at some site",
-		Message: fmt.Sprintf("nobody has data %s", id), Hint: "drover data list shows what there is",
+		Reason: problem.UnknownData, Field: "id", Accepted: "a handle of data at a site",
+		Message: fmt.Sprintf("no site has data %s", id), Hint: "drover data list shows what there is",
 	}
 	if slices.Sort(told); len(told) > 0 {
 		p.Message += ": " + strings.Join(told, "; ")
 	}
 	if slices.Sort(silent); len(silent) > 0 {
-		p.Message += fmt.Sprintf("; not answered: %s", strings.Join(silent, ", "))
+		p.Message += fmt.Sprintf("; sites that did not answer: %s", strings.Join(silent, ", "))
 		p.Retryable, p.Hint = true, "try again when these sites answer"
 	}
 	return p
@@ -348,7 +349,7 @@ func (s *Server) nowhere(id string, told, silent []string) error {
 
 func stickyElsewhere(id, site string) *problem.Problem {
 	return &problem.Problem{
-		Reason: problem.StickyData, Field: "id", Accepted: "data that are not sticky", Message: fmt.Sprintf("data %s are sticky: they stay at site %s alone", id, site),
-		Hint: "what uses them runs at site " + site,
+		Reason: problem.StickyData, Field: "id", Accepted: "data that are not sticky", Message: fmt.Sprintf("data %s are sticky: they stay at site %s", id, site),
+		Hint: "submit jobs that use them to site " + site,
 	}
 }

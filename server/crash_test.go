@@ -272,7 +272,7 @@ func TestJobPausedWithItsServerResumesAfterARestart(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		return bytes.Count(text, []byte("took up the work of an earlier life"))
+		return bytes.Count(text, []byte("state restored"))
 	}
 	if tookUp() != 0 {
 		t.Error("the first server logged a recovery")

@@ -16,27 +16,26 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// The limits of asking other servers about jobs that some here come after.
+// Limits of queries to other servers about dependencies of local jobs.
 const (
 	maxAsks    = 32
 	askTimeout = 5 * time.Second // for one answer
-	// maxWatched bounds how many servers are watched to at a time, each about one
-	// job; what is beyond that is asked about now and then.
+	// maxWatched bounds the concurrent watches, one job each. Jobs beyond it are polled.
 	maxWatched     = 256
-	longestWatch   = 10 * time.Minute // before it is asked anew who has the job
-	firstReminder  = time.Second      // before a job that nobody could tell of is asked about again; it doubles
+	longestWatch   = 10 * time.Minute // then the job is located again
+	firstReminder  = time.Second      // the first pause before an unresolved job is located again; it doubles
 	longestSilence = 30 * time.Second
 )
 
-// dependencies find out what becomes of jobs at other sites.
+// dependencies finds out what becomes of jobs at other sites that local jobs depend on.
 //
-//	core ── Watch(J) ──▶ lookout ── who has J? ──▶ all servers of the group
-//	  ▲                     └─ WatchJob(J) ─▶ the one that has it, until it ends or goes
+//	core ── Watch(J) ──▶ watchDependency ── FindJob(J) ──▶ all servers of the group
+//	  ▲                     └─ WatchJob(J) ─▶ the server that has it, until it ends or moves
 //	  └────── Heard ◀───────┘
 type dependencies struct {
-	asks    chan struct{}        // as many as may be under way at once
-	watched chan struct{}        // as many as may be watched to
-	at      map[batch.JobID]bool // belongs to the loop
+	asks    chan struct{}        // a semaphore of FindJob calls
+	watched chan struct{}        // a semaphore of WatchJob calls
+	at      map[batch.JobID]bool // the jobs being watched; owned by the loop
 }
 
 func newDependencies() dependencies {
@@ -45,20 +44,20 @@ func newDependencies() dependencies {
 	}
 }
 
-// sighting is what a server says of a job.
+// sighting is a server's answer about a job.
 type sighting struct {
 	rpc.Sighting
 	site, url string
 }
 
-// live says whether whoever has said this will have more to say: not of a job that has
-// ended, or that another site has by now, which does not answer.
+// live reports whether the server that answered can send updates: the job is there and has not
+// ended.
 func (a *sighting) live() bool {
 	return a.State != site.Absent && a.State != site.Gone && !a.State.Over()
 }
 
-// better says whether it tells more than another one: what was said later in the job's
-// way through the grid, and by whom has it.
+// better reports whether a sighting supersedes another one: it has a later epoch, or the same epoch
+// and comes from the server that has the job.
 func (a *sighting) better(b *sighting) bool {
 	rank := func(s *sighting) int {
 		switch s.State {
@@ -75,8 +74,8 @@ func (a *sighting) better(b *sighting) bool {
 	return a.Epoch > b.Epoch
 }
 
-// seek asks all other servers about a job, and returns who has it, Absent for nobody,
-// and the sites that did not answer.
+// locateJob asks all other servers about a job. It returns the best answer, with state Absent if no
+// server has the job, and the sites that did not answer.
 func (s *Server) locateJob(ctx context.Context, id batch.JobID) (found sighting, silent []string) {
 	var (
 		mu   sync.Mutex
@@ -93,7 +92,7 @@ func (s *Server) locateJob(ctx context.Context, id batch.JobID) (found sighting,
 			defer mu.Unlock()
 			switch {
 			case err != nil:
-				s.log.Debug("asking about a job", "job", id, "site", m.Name, "error", err)
+				s.log.Debug("find job failed", "job", id, "site", m.Name, "error", err)
 				silent = append(silent, m.Name)
 			case seen.better(&found):
 				found = seen
@@ -117,8 +116,8 @@ func (s *Server) askAbout(ctx context.Context, url string, id batch.JobID) (rpc.
 	return s.outbox.peers.FindJob(ctx, url, id)
 }
 
-// told finds out about the jobs that a new one is to come after, as far as they are not
-// here. The error is a *problem.Problem if one may be at a site that does not answer.
+// lookUpDependencies finds the states of those dependencies of a new job that are not here. The
+// error is a *problem.Problem if a dependency may be at a site that does not answer.
 func (s *Server) lookUpDependencies(ctx context.Context, r *site.Request) ([]site.Told, error) {
 	elsewhere, err := s.remoteDependencies(ctx, r)
 	if err != nil || len(elsewhere) == 0 {
@@ -132,9 +131,9 @@ func (s *Server) lookUpDependencies(ctx context.Context, r *site.Request) ([]sit
 			found, silent := s.locateJob(ctx, e.id)
 			if out[i] = (site.Told{Job: e.id, State: found.State}); found.State == site.Absent && len(silent) > 0 && !e.known {
 				failed[i] = &problem.Problem{
-					Reason: problem.Unreachable, Field: "request.after", Accepted: "jobs that some site has", Retryable: true,
-					Message: fmt.Sprintf("job %s, after which it is to come, may be at a site that does not answer: %s", e.id, strings.Join(silent, ", ")),
-					Hint:    "try again; drover sites shows who answers",
+					Reason: problem.Unreachable, Field: "request.after", Accepted: "jobs that a site has", Retryable: true,
+					Message: fmt.Sprintf("dependency %s may be at a site that does not answer: %s", e.id, strings.Join(silent, ", ")),
+					Hint:    "try again; drover sites shows which sites answer",
 				}
 			}
 		})
@@ -148,14 +147,13 @@ func (s *Server) lookUpDependencies(ctx context.Context, r *site.Request) ([]sit
 	return slices.DeleteFunc(out, func(t site.Told) bool { return t.State == site.Absent }), nil
 }
 
-// remoteJob is a job of which this server is not the authority.
+// remoteJob is a job that this server is not the authority for.
 type remoteJob struct {
 	id    batch.JobID
-	known bool // it has been here, or is coming
+	known bool // it was here, or is incoming
 }
 
-// elsewhere returns the jobs that a request is to come after and that are not here, each
-// once.
+// remoteDependencies returns the dependencies of a request that are not here, each once.
 func (s *Server) remoteDependencies(ctx context.Context, r *site.Request) (list []remoteJob, err error) {
 	var failed error
 	seen := make(map[batch.JobID]bool)
@@ -177,14 +175,13 @@ func (s *Server) remoteDependencies(ctx context.Context, r *site.Request) (list 
 	return list, errors.Join(err, failed)
 }
 
-// dependent says whether a job waits for others; called by the loop.
+// dependent reports whether a job waits for others; called by the loop.
 func (s *Server) dependent(id batch.JobID) bool {
 	j, err := s.core.Job(id)
 	return err == nil && len(j.Awaits()) > 0
 }
 
-// recallAfter brings what is left of the jobs that a request is to come after back to
-// the core's memory; called by the loop.
+// recallAfter loads the records of a request's dependencies into the core; called by the loop.
 func (s *Server) recallAfter(r *site.Request) error {
 	for _, d := range r.After {
 		if err := s.recall(d.Job); err != nil {
@@ -194,7 +191,7 @@ func (s *Server) recallAfter(r *site.Request) error {
 	return nil
 }
 
-// watchDependencies has jobs at other sites watched; called by the loop.
+// watchDependencies starts to watch jobs at other sites; called by the loop.
 func (s *Server) watchDependencies(ids []batch.JobID) {
 	for _, id := range ids {
 		if !s.dependencies.at[id] {
@@ -204,8 +201,8 @@ func (s *Server) watchDependencies(ids []batch.JobID) {
 	}
 }
 
-// lookout finds out how a job ends, for as long as somebody here waits for it. Whoever
-// does not answer is unknown, and not dead: it asks again.
+// watchDependency finds out how a job ends, as long as a local job waits for it. A server that does
+// not answer is unknown, not dead: it is asked again.
 func (s *Server) watchDependency(ctx context.Context, id batch.JobID) {
 	for pause := firstReminder; s.awaited(ctx, id); pause = min(2*pause, longestSilence) {
 		found, silent := s.locateJob(ctx, id)
@@ -215,11 +212,11 @@ func (s *Server) watchDependency(ctx context.Context, id batch.JobID) {
 			}
 		}
 		if found.State.Over() {
-			// An error means that the server ends: it asks again after it.
+			// An error means that the server is stopping; it asks again after the restart.
 			_ = s.doRetry(ctx, func() { s.core.Heard(s.now(), site.Told{Job: id, State: found.State}) })
 			continue
 		}
-		s.log.Debug("a job elsewhere has not ended", "job", id, "site", found.site, "state", found.State, "silent", silent)
+		s.log.Debug("remote dependency has not ended", "job", id, "site", found.site, "state", found.State, "silent", silent)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -227,7 +224,7 @@ func (s *Server) watchDependency(ctx context.Context, id batch.JobID) {
 	}
 }
 
-// awaited says whether some job here waits for one elsewhere. If not, its lookout is
+// awaited reports whether a local job waits for a job elsewhere. If not, the watch of that job is
 // over.
 func (s *Server) awaited(ctx context.Context, id batch.JobID) (yes bool) {
 	err := s.see(ctx, func() {
@@ -235,11 +232,11 @@ func (s *Server) awaited(ctx context.Context, id batch.JobID) (yes bool) {
 			delete(s.dependencies.at, id)
 		}
 	})
-	return yes && err == nil || err != nil && ctx.Err() == nil && !isStopping(err) // on a full disk nothing is known
+	return yes && err == nil || err != nil && ctx.Err() == nil && !isStopping(err) // unknown while the disk is full
 }
 
-// listen hears what a server tells of a job until it has ended there or gone from
-// there, and returns the last of it, if there was any.
+// watchRemote follows a job at another server until it ends or leaves there. It returns the last
+// update, if there was one.
 func (s *Server) watchRemote(ctx context.Context, to *sighting, id batch.JobID) (last sighting, heard bool) {
 	select {
 	case s.dependencies.watched <- struct{}{}:
@@ -253,7 +250,7 @@ func (s *Server) watchRemote(ctx context.Context, to *sighting, id batch.JobID) 
 		last, heard = sighting{Sighting: seen, site: to.site, url: to.url}, true
 	})
 	if err != nil {
-		s.log.Debug("listening about a job", "job", id, "site", to.site, "error", err)
+		s.log.Debug("watch job failed", "job", id, "site", to.site, "error", err)
 	}
 	return last, heard
 }

@@ -11,34 +11,33 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// probeEvery is how long a server whose disk is full waits between two looks.
+// probeEvery is the time between two checks of a full disk.
 const probeEvery = batch.Second
 
-// errDiskFull is the answer of a server that cannot write.
+// errDiskFull is the error of a server that cannot write.
 var errDiskFull = &problem.Problem{
-	Reason: problem.DiskFull, Message: "the disk of the server is full: it takes nothing new", Retryable: true,
-	Hint: "its operator has to make room; the agent knows other sites",
+	Reason: problem.DiskFull, Message: "the disk of the server is full: it accepts no new work", Retryable: true,
+	Hint: "its operator must free disk space; ask the agent for another site",
 }
 
-// disk remembers that the store could not be written. While it cannot, nothing
-// that would change a record is begun: jobs go on running, their ends are told
-// later, and what is on disk can be read.
+// disk records whether the store can be written. While it cannot, no change of a record begins:
+// jobs keep running, their ends are reported later, and reads work.
 type disk struct {
 	full atomic.Bool
-	next batch.Time // of a look whether there is room again; the loop's
-	last batch.Time // that it was found full; the loop's
+	next batch.Time // of the next check for free space; owned by the loop
+	last batch.Time // time at which the disk was last found full; owned by the loop
 }
 
 func (d *disk) degraded() bool { return d.full.Load() }
 
-// failed notes that a commit found no room.
+// failed records that a commit failed for lack of space.
 func (d *disk) failed(now batch.Time) {
 	d.full.Store(true)
 	d.last = now
 	d.next = now.Add(probeEvery)
 }
 
-// refuses returns why nothing may be changed now, or nil; called by the loop.
+// refuses returns why no change is possible now, or nil; called by the loop.
 func (d *disk) refuses(now batch.Time, st *store.Store) error {
 	if !d.degraded() {
 		return nil
@@ -55,21 +54,20 @@ func (d *disk) refuses(now batch.Time, st *store.Store) error {
 	return nil
 }
 
-// isFull says whether an error is about room.
+// isFull reports whether an error means that the disk is full.
 func isFull(err error) bool {
 	_, full := errors.AsType[*store.FullError](err)
 	return full
 }
 
-// awaitRoom waits until the disk has space for an attempt of a job, or the server
-// ends.
+// awaitRoom waits until the disk has space for an attempt of a job, or the server stops.
 func (s *Server) awaitRoom(id batch.JobID) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		err := s.data.CheckRoom(id)
 		if !files.IsFull(err) {
 			return
 		}
-		s.log.Error("launch waits: the disk is full", "job", id, "error", err)
+		s.log.Error("launch waits for disk space", "job", id, "error", err)
 		select {
 		case <-time.After(pause):
 		case <-s.life.Done():

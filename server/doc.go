@@ -22,9 +22,9 @@
 //
 // # Drafts
 //
-// A reallocation round works on copies of the plan. Each copy has a lease and serves
-// one call at a time. Only making a copy needs the loop; the goroutine of a call edits
-// the copy and answers questions about it.
+// A reallocation round works on drafts, which are copies of the plan. Each draft has a lease and
+// serves one call at a time. Only the creation of a draft needs the loop; the goroutine of a call
+// edits the draft and answers questions about it.
 //
 // # Dependencies
 //

@@ -15,9 +15,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// drafts is the copies of the plan that rounds work on, in memory only. Each has a
-// lease, which begins anew when a call on it is over. Whoever comes while another
-// call works on the same copy waits for it.
+// drafts are the drafts of the plan that reallocation rounds work on, in memory only. Each has a
+// lease, which restarts when a call on it ends. Calls on the same draft run one at a time.
 type drafts struct {
 	most int
 
@@ -26,23 +25,22 @@ type drafts struct {
 	closed bool
 }
 
-// draft is one copy.
+// draft is one draft.
 type draft struct {
 	round string
-	turn  chan struct{} // holds a token while nobody works on it
-	core  *site.Draft   // nil while it is being made, and if that has failed; its user's
+	turn  chan struct{} // holds a token while no call works on it
+	core  *site.Draft   // nil while it is being made or if that failed; owned by its user
 
-	// What follows belongs to drafts.mu.
+	// The mutex of drafts guards the following fields.
 	users int
-	until time.Time // of the lease, while there are no users
+	until time.Time // the end of the lease, while there are no users
 	timer *time.Timer
 }
 
 func newDrafts(most int) *drafts { return &drafts{most: most, all: make(map[string]*draft)} }
 
-// begin makes room for a copy, in place of one that the round may have, and takes
-// it: its user makes it, and gives it back with done. The error is a
-// *problem.Problem.
+// begin creates an empty draft, in place of the round's previous one, and takes it: the caller
+// fills it and returns it with done. The error is a *problem.Problem.
 func (ds *drafts) begin(round string) (*draft, error) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -51,12 +49,12 @@ func (ds *drafts) begin(round string) (*draft, error) {
 		return nil, errStopping
 	case ds.most == 0:
 		return nil, &problem.Problem{
-			Reason: problem.NoDrafts, Message: "this site makes no copies of its plan", Hint: "limits.drafts of its configuration is 0",
+			Reason: problem.NoDrafts, Message: "this site takes no part in reallocation rounds", Hint: "limits.drafts of its configuration is 0",
 		}
 	case ds.all[round] == nil && len(ds.all) >= ds.most:
 		return nil, &problem.Problem{
 			Reason: problem.TooManyDrafts, Field: "begin", Accepted: fmt.Sprintf("at most %d rounds at a time", ds.most), Retryable: true,
-			Message: fmt.Sprintf("%d rounds of reallocation have copies of the plan", len(ds.all)), Hint: "the others end, or their leases do",
+			Message: fmt.Sprintf("%d reallocation rounds are in progress", len(ds.all)), Hint: "wait until another round, or its lease, ends",
 		}
 	}
 	ds.drop(ds.all[round])
@@ -65,8 +63,8 @@ func (ds *drafts) begin(round string) (*draft, error) {
 	return d, nil
 }
 
-// take gives the copy of a round to the caller, who gives it back with done. The
-// error is a *problem.Problem, or that of ctx.
+// take gives the draft of a round to the caller, which returns it with done. The error is a
+// *problem.Problem, or that of ctx.
 func (ds *drafts) take(ctx context.Context, round string) (*draft, error) {
 	ds.mu.Lock()
 	d := ds.all[round]
@@ -90,7 +88,7 @@ func (ds *drafts) take(ctx context.Context, round string) (*draft, error) {
 	return d, nil
 }
 
-// done gives a copy back, to be kept for a lease; with none it is thrown away.
+// done returns a draft and keeps it for a lease; 0 drops it.
 func (ds *drafts) done(d *draft, lease time.Duration) {
 	d.turn <- struct{}{}
 	if lease == 0 {
@@ -101,7 +99,7 @@ func (ds *drafts) done(d *draft, lease time.Duration) {
 	ds.leave(d, lease)
 }
 
-// leave says that a user is gone. The last one begins the lease, if it is not 0.
+// leave removes a user. The last one starts the lease, if it is not 0.
 func (ds *drafts) leave(d *draft, lease time.Duration) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -118,7 +116,7 @@ func (ds *drafts) leave(d *draft, lease time.Duration) {
 	d.timer = time.AfterFunc(time.Until(d.until), func() { ds.expire(d) })
 }
 
-// expire throws a copy away whose lease is over, unless somebody has come.
+// expire drops a draft with an expired lease, unless it has a user again.
 func (ds *drafts) expire(d *draft) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -127,7 +125,7 @@ func (ds *drafts) expire(d *draft) {
 	}
 }
 
-// drop forgets a copy; its users, if it has any, may go on with it. nil is none.
+// drop forgets a draft; current users can still work on it. A nil draft is ignored.
 func (ds *drafts) drop(d *draft) {
 	if d == nil || ds.all[d.round] != d {
 		return
@@ -138,7 +136,7 @@ func (ds *drafts) drop(d *draft) {
 	}
 }
 
-// close throws all copies away, and refuses more.
+// close drops all drafts and refuses new ones.
 func (ds *drafts) close() {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -150,18 +148,17 @@ func (ds *drafts) close() {
 
 func unknownRound(round string) error {
 	return &problem.Problem{
-		Reason: problem.UnknownRound, Field: "round", Accepted: "a round that has begun here", Message: fmt.Sprintf("no draft of round %.70q", round),
-		Hint: "its lease is over, or the server has been started again: begin a new round",
+		Reason: problem.UnknownRound, Field: "round", Accepted: "a round that this site takes part in", Message: fmt.Sprintf("no draft of round %.70q", round),
+		Hint: "its lease expired or the server restarted: begin a new round",
 	}
 }
 
 // mostDrafted bounds the edits and questions of one call.
 const mostDrafted = 10_000
 
-// Draft carries out a call on a round's copy. It does not need the loop but to make
-// one. The errors of answers are *problem.Problem. A call that
-// fails on its way throws the copy away, so that no round goes on with half its
-// edits.
+// Draft performs a call on a round's draft. Only the creation of a draft needs the loop. The errors
+// in the answers are *problem.Problem. A call that fails midway drops the draft,
+// so that no round continues with half its edits.
 func (s *Server) Draft(ctx context.Context, c *rpc.DraftCall) (out rpc.DraftAnswers, err error) {
 	lease, err := s.checkDraft(c)
 	if err != nil {
@@ -184,7 +181,7 @@ func (s *Server) Draft(ctx context.Context, c *rpc.DraftCall) (out rpc.DraftAnsw
 	return out, err
 }
 
-// revise makes the edits of a call and answers its questions.
+// revise applies the edits of a call and answers its questions.
 func (s *Server) revise(ctx context.Context, d *site.Draft, c *rpc.DraftCall) (out rpc.DraftAnswers, err error) {
 	out.Edits, out.Questions = make([]site.Answer, len(c.Edits)), make([]site.Answer, len(c.Questions))
 	for i := range c.Edits {
@@ -209,7 +206,7 @@ func (s *Server) revise(ctx context.Context, d *site.Draft, c *rpc.DraftCall) (o
 	return out, nil
 }
 
-// checkDraft refuses what no copy could do, and returns the lease.
+// checkDraft refuses invalid calls and returns the lease.
 func (s *Server) checkDraft(c *rpc.DraftCall) (time.Duration, error) {
 	lease := c.Lease.Std()
 	if c.Lease == 0 {
@@ -222,11 +219,11 @@ func (s *Server) checkDraft(c *rpc.DraftCall) (time.Duration, error) {
 	case s.disk.degraded():
 		return 0, errDiskFull
 	case c.Round == "":
-		return 0, &problem.Problem{Reason: problem.BadValue, Field: "round", Accepted: "a name of its own", Message: "round: no name"}
+		return 0, &problem.Problem{Reason: problem.BadValue, Field: "round", Accepted: "a unique name", Message: "round: no name"}
 	case n > mostDrafted:
 		return 0, &problem.Problem{
 			Reason: problem.OutOfRange, Field: "questions", Accepted: fmt.Sprintf("at most %d edits and questions together", mostDrafted),
-			Message: fmt.Sprintf("%d edits and questions", n), Hint: "make several calls of them",
+			Message: fmt.Sprintf("%d edits and questions", n), Hint: "split them into several calls",
 		}
 	}
 	return lease, cmp.Or(checkJobs("edits", c.Edits), checkJobs("questions", c.Questions))
@@ -243,8 +240,7 @@ func checkJobs(field string, list []rpc.DraftItem) error {
 	return nil
 }
 
-// openDraft takes the copy of a call's round, or room for one; nil when there is
-// nothing to be done.
+// openDraft takes the draft of a call's round, or begins a new one; nil if there is nothing to do.
 func (s *Server) openDraft(ctx context.Context, c *rpc.DraftCall) (*draft, error) {
 	if c.Begin {
 		return s.drafts.begin(c.Round)
@@ -256,13 +252,13 @@ func (s *Server) openDraft(ctx context.Context, c *rpc.DraftCall) (*draft, error
 	return d, err
 }
 
-// newDraft copies the plan and what the core knows of its jobs. What happens between
-// the two is like what happens after them: an edit or a question finds out.
+// newDraft copies the plan and what the core knows of its jobs. A change between the two copies is
+// like a later change: an edit or a question finds it.
 func (s *Server) newDraft(ctx context.Context) (*site.Draft, error) {
 	plan, err := s.system.Draft(ctx)
 	if unknown, _ := errors.AsType[*external.UnknownError](err); unknown == nil && errors.Is(err, batch.ErrNoDrafts) {
 		return nil, &problem.Problem{
-			Reason: problem.NoDrafts, Message: err.Error(), Hint: "its jobs can be moved by hand, and rounds leave it out",
+			Reason: problem.NoDrafts, Message: err.Error(), Hint: "move its jobs by hand; rounds leave this site out",
 		}
 	}
 	if err != nil {
@@ -275,7 +271,7 @@ func (s *Server) newDraft(ctx context.Context) (*site.Draft, error) {
 	return core, nil
 }
 
-// edit puts a job or takes it out.
+// edit puts a job into the draft or takes it out.
 func (s *Server) edit(d *site.Draft, e *rpc.DraftItem) site.Answer {
 	switch {
 	case e.Invalid != nil:
@@ -289,18 +285,18 @@ func (s *Server) edit(d *site.Draft, e *rpc.DraftItem) site.Answer {
 	return site.Answer{Quote: q, Err: err}
 }
 
-// atOnce is how many questions are answered before it is seen whether anybody still
-// waits for the answers.
+// atOnce is the number of questions that are answered between two checks whether the caller still
+// waits.
 const atOnce = 256
 
-// questionBatch sorts questions by what they are about, and puts the answers back.
+// questionBatch groups questions by kind and returns the answers in the original order.
 type questionBatch struct {
 	core      *site.Draft
-	full      error // why nobody can be put; nil if that is not so
+	full      error // why no further job can be put; nil if one can
 	questions []site.Question
 	jobs      []batch.JobID
-	asked     []int // where the answers of questions belong
-	stood     []int // and those of jobs
+	asked     []int // the indices of the answers to questions
+	stood     []int // the indices of the answers about jobs
 	answers   []site.Answer
 }
 
@@ -312,8 +308,8 @@ func newQuestionBatch(s *Server, core *site.Draft) *questionBatch {
 	return w
 }
 
-// answer answers up to atOnce questions. The error is site.ErrNoPlan: of one, so of
-// all.
+// answer answers up to atOnce questions. The error is site.ErrNoPlan if an answer has it, because
+// then all have.
 func (w *questionBatch) answer(list []rpc.DraftItem, out []site.Answer) error {
 	w.questions, w.jobs, w.asked, w.stood = w.questions[:0], w.jobs[:0], w.asked[:0], w.stood[:0]
 	for i := range list {

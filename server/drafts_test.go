@@ -299,7 +299,7 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 		reason, field  string
 		accepted, hint string
 	}{
-		"no round": {&droverv1.DraftRequest{Begin: true}, connect.CodeInvalidArgument, "bad-value", "round", "a name", ""},
+		"no round": {&droverv1.DraftRequest{Begin: true}, connect.CodeInvalidArgument, "bad-value", "round", "a unique name", ""},
 		"long round": {&droverv1.DraftRequest{Round: strings.Repeat("r", 256)}, connect.CodeInvalidArgument,
 			"out-of-range", "round", "255", ""},
 		"no lease": {

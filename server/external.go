@@ -53,8 +53,7 @@ type externalKind struct {
 	open  func(b *Batch) externalCluster
 }
 
-// external returns the kind of the site's external batch system; nil for an embedded
-// one.
+// external returns the kind of the site's external batch system; nil for an embedded one.
 func (c *Config) external() *externalKind {
 	if kind, ok := externals[c.Batch.Type]; ok {
 		return &kind
@@ -67,8 +66,8 @@ func batchTypes() []BatchType {
 	return append([]BatchType{Embedded}, slices.Sorted(maps.Keys(externals))...)
 }
 
-// describeExternal finds out what the external batch system is. If it does not answer, a
-// server that has been here before uses its earlier description: its jobs are there.
+// describeExternal asks the external batch system for its description. If it does not answer, a
+// restarted server uses the stored description, because its jobs are there.
 func (s *Server) describeExternal(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
@@ -103,8 +102,8 @@ func (s *Server) describeExternal(ctx context.Context) error {
 	return s.data.keepDescription(&d)
 }
 
-// applyDescription makes the platform and the limits of the site those of the cluster, so that this
-// server refuses jobs that the cluster would refuse later.
+// applyDescription sets the platform and the limits of the site to those of the cluster, so that
+// this server refuses jobs that the cluster would refuse later.
 func (s *Server) applyDescription(d *external.Description) {
 	s.cluster.Use(d)
 	s.about.Platform = d.Platform
@@ -153,7 +152,7 @@ func (s *Server) openExternal(adopted []external.Adopted) error {
 	ctx, cancel := context.WithTimeout(s.life, describeTimeout)
 	defer cancel()
 	if err := made.Await(ctx); err != nil {
-		s.log.Warn("batch system has not answered the first poll yet", "error", err)
+		s.log.Warn("first poll of the batch system failed", "error", err)
 	}
 	return nil
 }
@@ -166,13 +165,13 @@ func (s *Server) tryScripts(ctx context.Context) {
 		}
 		width, _, _ := service.Widths()
 		if err := s.cluster.TrySubmit(ctx, width, service.Script.Options); err != nil {
-			s.log.Error("batch system refuses the options of a batch script, its jobs will fail",
+			s.log.Error("batch system refuses the options of a batch script; its jobs will fail",
 				"service", service.Name, "options", service.Script.Options, "error", err)
 		}
 	}
 }
 
-// description returns what the external batch system was last found to be.
+// description returns the stored description of the external batch system.
 func (d *dataDir) description() (external.Description, error) {
 	text, err := os.ReadFile(d.descriptionFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -183,7 +182,7 @@ func (d *dataDir) description() (external.Description, error) {
 		err = json.Unmarshal(text, &known)
 	}
 	if err != nil {
-		return external.Description{}, fmt.Errorf("earlier description of the batch system: %w", err)
+		return external.Description{}, fmt.Errorf("stored description of the batch system: %w", err)
 	}
 	return known, nil
 }
@@ -197,7 +196,7 @@ func (d *dataDir) keepDescription(known *external.Description) error {
 		err = os.Rename(d.descriptionFile()+".new", d.descriptionFile())
 	}
 	if err != nil {
-		return fmt.Errorf("keep the description of the batch system: %w", err)
+		return fmt.Errorf("store the description of the batch system: %w", err)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (external.Script,
 		return external.Script{}, fmt.Errorf("%w: %w", external.ErrNeverRan, err)
 	}
 	if r.Key() != key || r.State != site.Waiting && r.State != site.Moving && r.State != site.Held {
-		return external.Script{}, fmt.Errorf("%w: it no longer waits", external.ErrNeverRan)
+		return external.Script{}, fmt.Errorf("%w: the job no longer waits", external.ErrNeverRan)
 	}
 	values, err := s.values(r.Dossier)
 	if err != nil {
@@ -44,8 +44,8 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (external.Script,
 		text, err = s.batchScript(key, shape, s.program(key.Job, values, shape))
 	}
 	if err != nil {
-		s.log.Error("batch script not written", "job", key.Job, "error", err)
-		return external.Script{}, fmt.Errorf("%w: the server could not make its directory", external.ErrNeverRan)
+		s.log.Error("write of batch script failed", "job", key.Job, "error", err)
+		return external.Script{}, fmt.Errorf("%w: the server could not create the job's directory", external.ErrNeverRan)
 	}
 	dir := s.data.Job(key.Job)
 	log := filepath.Join(dir, string(s.cfg.Batch.Type)+"-"+journal.Name(key.Epoch, key.Attempt)+".log")
@@ -59,8 +59,8 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (external.Script,
 	return out, nil
 }
 
-// batchScript makes the job's directories, which the batch system's log needs before the
-// attempt starts, and the script.
+// batchScript creates the script and the job's directories, which the batch system's log needs
+// before the attempt starts.
 func (s *Server) batchScript(key batch.Key, shape batch.Shape, p batch.Program) ([]byte, error) {
 	if err := s.data.MakeAttempts(key.Job); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s *Server) batchScript(key batch.Key, shape batch.Shape, p batch.Program) 
 	return fmt.Appendf(nil, "#!/bin/sh\nexec %s <<'SPEC'\n%s\nSPEC\n", command, spec), nil
 }
 
-// attemptSpec is what `drover attempt` runs.
+// attemptSpec is the input of `drover attempt`.
 func (s *Server) attemptSpec(key batch.Key, shape batch.Shape, p batch.Program) solo.Spec {
 	width := strconv.Itoa(int(shape.Width))
 	env := map[string]string{"OMP_NUM_THREADS": width, "GOMAXPROCS": width}

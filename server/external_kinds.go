@@ -29,7 +29,7 @@ func openSlurm(b *Batch) externalCluster {
 	})
 }
 
-// checkSlurm reports what is wrong with the keys that only Slurm has.
+// checkSlurm reports problems of the keys that only Slurm has.
 func checkSlurm(b *Batch, bad func(key string, value any, accepted string)) {
 	for key, v := range map[string]string{"partition": b.Partition, "account": b.Account, "qos": b.QOS} {
 		if strings.ContainsAny(v, " \t\n\x00") {

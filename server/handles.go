@@ -16,7 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// handles returns the names of the arguments that are given by handles, ascending.
+// handles returns the names of the arguments that are given by handle, ascending.
 func handles(r *site.Request) []string {
 	var names []string
 	for name, v := range r.Arguments {
@@ -28,8 +28,8 @@ func handles(r *site.Request) []string {
 	return names
 }
 
-// resolve fills in what a request names by handles. For an estimate what is not here
-// is taken as the request says it is.
+// resolve fills in the arguments that a request names by handle. For an estimate it trusts what the
+// request says of data that are not here.
 func (s *Server) resolve(r *site.Request) error {
 	for _, name := range handles(r) {
 		err := s.resolveOne(r, name, func(id string) (depot.Data, error) { return s.depot.Get(id) })
@@ -40,7 +40,7 @@ func (s *Server) resolve(r *site.Request) error {
 	return nil
 }
 
-// resolveOne fills in one argument, with what look returns.
+// resolveOne fills in one argument, with the data that look returns.
 func (s *Server) resolveOne(r *site.Request, name string, look func(id string) (depot.Data, error)) error {
 	v := r.Arguments[name]
 	f := v.File()
@@ -70,8 +70,8 @@ func (s *Server) resolveOne(r *site.Request, name string, look func(id string) (
 	return nil
 }
 
-// asArray returns a handle as the vector or matrix that its data are, where the
-// argument takes one and the request says nothing of it. What it says has to be true.
+// asArray returns a handle as the vector or matrix of its data, if the argument needs one and the
+// request does not describe it. A description in the request must match the data.
 func (s *Server) asArray(r *site.Request, name string, v catalogue.Value, d *depot.Data) (catalogue.Value, error) {
 	element, known := catalogue.ElementNamed(d.Element)
 	is := catalogue.Layout{Element: element, Dims: d.Dimensions}
@@ -100,19 +100,19 @@ func (s *Server) asArray(r *site.Request, name string, v catalogue.Value, d *dep
 	}
 }
 
-// usesDepot says whether a request has anything to do with data under handles.
+// usesDepot reports whether a request reads or keeps data under handles.
 func usesDepot(r *site.Request) bool { return len(handles(r)) > 0 || len(r.Keep) > 0 }
 
-// use is what a submission holds of the depot until it is accepted, or is not.
+// use is what a submission holds in the depot until it is accepted or refused.
 type dataHold struct {
 	job  string
-	pins []string // SHA-256 of content that must not go meanwhile
-	kept []string // handles that it has made
+	pins []string // SHA-256 of content that must not be evicted meanwhile
+	kept []string // handles that it created
 }
 
-// use fills in what a submission names by handles, and has what goes in and is to be
-// kept stay. It returns nil where there is nothing of the sort, and for a submission
-// that is a repeated one: the data may be gone by now. The caller has to end it.
+// use fills in the arguments that a submission names by handle, and stores inputs that it keeps. It
+// returns nil if there are none, and for a repeated submission, whose data may be gone. The caller
+// must end the hold.
 func (s *Server) holdData(ctx context.Context, id batch.JobID, r *site.Request) (*dataHold, error) {
 	if !usesDepot(r) {
 		return nil, nil
@@ -135,21 +135,20 @@ func (s *Server) holdData(ctx context.Context, id batch.JobID, r *site.Request) 
 	return u, nil
 }
 
-// takeData notes that a submission uses data.
+// takeData records that a submission uses data.
 func (s *Server) takeData(u *dataHold, id string) (depot.Data, error) {
 	d, err := s.depot.Use(id, u.job)
 	if err != nil {
 		return d, err
 	}
-	if _, err := s.content.Pin(d.SHA256); err != nil { // they went at this moment
+	if _, err := s.content.Pin(d.SHA256); err != nil { // just evicted
 		return d, depot.ErrUnknown
 	}
 	u.pins = append(u.pins, d.SHA256)
 	return d, nil
 }
 
-// endHold lets go of what a submission holds. One that was not accepted leaves nothing
-// behind.
+// endHold releases what a submission holds. A refused submission leaves nothing behind.
 func (s *Server) endHold(u *dataHold, id batch.JobID, accepted bool) {
 	if u == nil {
 		return
@@ -166,28 +165,28 @@ func (s *Server) endHold(u *dataHold, id batch.JobID, accepted bool) {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		s.log.Warn("letting go of data", "job", id, "error", err)
+		s.log.Warn("releasing data failed", "job", id, "error", err)
 	}
 }
 
-// knownAfterAll says whether the same submission was accepted by another call.
+// knownAfterAll reports whether another call accepted the same submission.
 func (s *Server) knownAfterAll(id batch.JobID) (known bool) {
 	err := s.see(s.life, func() { known = s.core.Knows(id) })
-	return known || err != nil // the next server knows
+	return known || err != nil // decided after a restart
 }
 
-// keepInput has what goes in stay under the handles that the request gives it.
+// keepInput stores inputs under the handles that the request gives them.
 func (s *Server) keepInput(u *dataHold, r *site.Request) error {
 	if len(r.Keep) == 0 {
 		return nil
 	}
 	service, err := s.cfg.Catalogue.Service(r.Service)
 	if err != nil {
-		return nil //nolint:nilerr // the core says so
+		return nil //nolint:nilerr // the core reports it
 	}
 	values, err := service.Bind(r.Arguments)
 	if err != nil {
-		return nil //nolint:nilerr // likewise
+		return nil //nolint:nilerr // the core reports it, too
 	}
 	types := make(map[string]catalogue.Type)
 	for i := range service.Arguments {
@@ -201,16 +200,16 @@ func (s *Server) keepInput(u *dataHold, r *site.Request) error {
 		if types[name] == 0 {
 			return &problem.Problem{
 				Reason: problem.BadValue, Field: field, Accepted: oneOf(slices.Sorted(maps.Keys(types))),
-				Message: fmt.Sprintf("service %s has no file, vector or matrix %.70q to be kept", r.Service, name),
+				Message: fmt.Sprintf("service %s has no file, vector or matrix %.70q to keep", r.Service, name),
 			}
 		}
-		if types[name].Out() { // when it has come out
+		if types[name].Out() { // stored when it is written
 			continue
 		}
 		v, given := values.Get(name)
 		if !given {
 			return &problem.Problem{
-				Reason: problem.BadValue, Field: field, Accepted: "an argument that is given", Message: fmt.Sprintf("argument %s is to be kept and is not given", name),
+				Reason: problem.BadValue, Field: field, Accepted: "an argument of the request", Message: fmt.Sprintf("cannot keep argument %s: it is not given", name),
 			}
 		}
 		if err := files.CheckContent(s.content, name, v.File()); err != nil {
@@ -235,7 +234,7 @@ func (s *Server) keepInput(u *dataHold, r *site.Request) error {
 	return nil
 }
 
-// keptAs returns data that a request keeps.
+// keptAs returns the data that a request keeps an argument as.
 func keptAs(r *site.Request, k site.Keep, sha string, size int64, l catalogue.Layout, job string) depot.Data {
 	d := depot.Data{ID: k.ID, SHA256: sha, Size: size, Mode: depot.Mode(k.Mode), Owner: r.Owner, Job: job}
 	if len(l.Dims) > 0 {
@@ -244,13 +243,13 @@ func keptAs(r *site.Request, k site.Keep, sha string, size int64, l catalogue.La
 	return d
 }
 
-// turns lets one call at a time be about a job. Others wait.
+// jobLocks serializes calls about the same job.
 type jobLocks struct {
 	mu    sync.Mutex
 	taken map[batch.JobID]chan struct{} // closed when the turn ends
 }
 
-// take waits for the caller's turn, which lasts until done is called.
+// take waits for the lock of a job, which the caller holds until it calls done.
 func (t *jobLocks) take(ctx context.Context, id batch.JobID) (done func(), err error) {
 	for {
 		before := t.begin(id)
@@ -265,7 +264,7 @@ func (t *jobLocks) take(ctx context.Context, id batch.JobID) (done func(), err e
 	}
 }
 
-// begin takes a turn, or returns the one that has to end before.
+// begin takes the lock, or returns a channel that is closed when the current holder is done.
 func (t *jobLocks) begin(id batch.JobID) (before chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

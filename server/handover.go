@@ -19,8 +19,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// Receive handles a message of another server. It returns the answer after the
-// change is durable. Without an answer the other server asks again.
+// Receive handles a message of another server. It returns the answer after the change is durable.
+// Without an answer the other server retries.
 func (s *Server) Receive(ctx context.Context, m *site.Message) (site.Message, error) {
 	if s.leaving.Load() {
 		return site.Message{}, errStopping
@@ -45,14 +45,14 @@ func (s *Server) Receive(ctx context.Context, m *site.Message) (site.Message, er
 	}
 	if !reply {
 		return site.Message{}, &problem.Problem{
-			Reason: problem.UnknownJob, Field: "job_id", Message: fmt.Sprintf("nothing is known here of move %d of job %s", m.Epoch, m.Job),
+			Reason: problem.UnknownJob, Field: "job_id", Message: fmt.Sprintf("move %d of job %s is unknown here", m.Epoch, m.Job),
 		}
 	}
 	return answer, nil
 }
 
-// Reserve handles a Reserve message. It fetches and checks the job's input before
-// it passes the message to the core.
+// Reserve handles a Reserve message. It fetches and checks the job's input before it passes the
+// message to the core.
 func (s *Server) Reserve(ctx context.Context, m *site.Message) (site.Message, error) {
 	if s.leaving.Load() {
 		return site.Message{}, errStopping
@@ -71,7 +71,7 @@ func (s *Server) Reserve(ctx context.Context, m *site.Message) (site.Message, er
 	}
 	staged := ""
 	if wanted {
-		if _, err := s.Peer("from", m.From); err != nil { // who will be asked what became of it
+		if _, err := s.Peer("from", m.From); err != nil { // this site may have to ask it for the result of the move
 			return site.Message{}, err
 		}
 		for name, f := range s.inputs(request) {
@@ -92,7 +92,7 @@ func (s *Server) Reserve(ctx context.Context, m *site.Message) (site.Message, er
 	return answer, errors.Join(err, failed)
 }
 
-// wanted says whether a Reserve is news for the core, and may bring the job here.
+// wanted reports whether the core does not know a Reserve yet and it may bring the job here.
 func (s *Server) wanted(ctx context.Context, m *site.Message) (bool, error) {
 	var (
 		wanted bool
@@ -108,8 +108,8 @@ func (s *Server) wanted(ctx context.Context, m *site.Message) (bool, error) {
 	return wanted, errors.Join(err, failed)
 }
 
-// expect gives the core a Reserve whose input is staged; called by the loop. The
-// staged directory becomes the job's, and staged empty, if the job is coming.
+// expect passes a Reserve with staged input to the core; called by the loop. For an incoming job it
+// makes the staged directory the job's and empties staged.
 func (s *Server) receiveReserve(ctx context.Context, m *site.Message, staged *string) (site.Message, error) {
 	if err := s.recall(m.Job); err != nil {
 		return site.Message{}, err
@@ -125,8 +125,8 @@ func (s *Server) receiveReserve(ctx context.Context, m *site.Message, staged *st
 	return answer, nil
 }
 
-// adoptIncoming gives a job that is coming its input and its place; called by the
-// loop. Without its input it does not come.
+// adoptIncoming gives an incoming job its input and its slot; called by the loop. A job whose input
+// is missing is refused.
 func (s *Server) adoptIncoming(ctx context.Context, m *site.Message, staged *string) error {
 	s.order(ctx, s.core.Plans(nil))
 	if *staged == "" {
@@ -140,8 +140,7 @@ func (s *Server) adoptIncoming(ctx context.Context, m *site.Message, staged *str
 	return nil
 }
 
-// fetch brings an input file of another server's job here, if its content is not
-// here already.
+// fetch fetches an input file of another server's job, unless its content is here.
 func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argument string, f catalogue.File) error {
 	if _, err := s.content.Find(f.SHA256); err == nil {
 		return nil
@@ -152,8 +151,8 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 	}
 	offset := int64(0)
 	if p := s.content.Have(f.SHA256, f.Size); f.Size > 0 && !p.Arriving {
-		// An earlier try broke off there. What turns out to be no beginning of this is
-		// dropped, and the source asks again.
+		// An earlier attempt stopped at this offset. If the partial content does not match, it is
+		// dropped and the source retries.
 		offset = p.Have
 	}
 	content := s.outbox.peers.OpenInput(ctx, url, id, argument, offset)
@@ -164,7 +163,7 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 	return nil
 }
 
-// SendInput sends an input file of a job that this server still has, from offset on.
+// SendInput sends an input file of a job that this server still has, from an offset on.
 func (s *Server) SendInput(ctx context.Context, name, argument string, offset int64, send func(files.Piece) error) error {
 	r, err := s.Job(ctx, name)
 	if err != nil {
@@ -185,8 +184,7 @@ func (s *Server) SendInput(ctx context.Context, name, argument string, offset in
 	return s.sendFile(ctx, f, offset, send)
 }
 
-// Peer returns the URL of another site's server. Field is where the name comes
-// from.
+// Peer returns the URL of another site's server. Field names the request field that holds the name.
 func (s *Server) Peer(field, name string) (string, error) {
 	for _, m := range s.group.Members() {
 		if m.Role == gossip.Server && m.Name == name {
@@ -195,39 +193,39 @@ func (s *Server) Peer(field, name string) (string, error) {
 	}
 	return "", &problem.Problem{
 		Reason: problem.UnknownSite, Field: field, Accepted: "a site of the grid", Retryable: true,
-		Message: fmt.Sprintf("nobody here knows a site %q", name), Hint: "drover sites lists them",
+		Message: fmt.Sprintf("unknown site %q", name), Hint: "drover sites lists them",
 	}
 }
 
-// unstage removes a directory that has become nobody's, if there is one.
+// unstage removes a staged directory that no job adopted, if there is one.
 func (s *Server) unstage(dir string) {
 	if dir == "" {
 		return
 	}
 	if err := s.data.Remove(dir); err != nil {
-		s.log.Warn("removing a staged directory", "dir", filepath.Base(dir), "error", err)
+		s.log.Warn("removing a staged directory failed", "dir", filepath.Base(dir), "error", err)
 	}
 }
 
-// The limits of what is under way to other servers. What is beyond them is
-// dropped, as a network may do it: the core says everything again.
+// The limits of messages in flight to other servers. The outbox drops messages beyond them, as a
+// network may: the core repeats every message.
 const (
 	maxMessages    = 4096
 	messagesAtOnce = 32
 	messageTimeout = 10 * time.Second
 )
 
-// outbox carry the core's messages to other servers, and the answers back.
+// outbox sends the core's messages to other servers and returns the answers to the core.
 type outbox struct {
 	s     *Server
 	peers *rpc.Peers
-	busy  chan struct{} // as many as may be under way at once
+	busy  chan struct{} // a semaphore of messages in flight
 
 	mu      sync.Mutex
-	pending map[messageKey]bool // under way or waiting
+	pending map[messageKey]bool // in flight or waiting
 }
 
-// messageKey is what makes two messages the same one.
+// messageKey identifies a message.
 type messageKey struct {
 	job   batch.JobID
 	epoch uint32
@@ -238,8 +236,7 @@ func newOutbox(s *Server) *outbox {
 	return &outbox{s: s, peers: rpc.NewPeers(), busy: make(chan struct{}, messagesAtOnce), pending: make(map[messageKey]bool)}
 }
 
-// send sends a message unless the same one is under way already; called by the
-// loop.
+// send sends a message unless the same one is already pending; called by the loop.
 func (c *outbox) send(m site.Message) {
 	l := messageKey{job: m.Job, epoch: m.Epoch, kind: m.Kind}
 	c.mu.Lock()
@@ -267,7 +264,7 @@ func (c *outbox) send(m site.Message) {
 	})
 }
 
-// deliver brings one message to its site and the answer to the core.
+// deliver sends one message to its site and passes the answer to the core.
 func (c *outbox) deliver(m *site.Message) error {
 	s := c.s
 	url, err := s.Peer("to", m.To)
@@ -293,7 +290,7 @@ func (c *outbox) deliver(m *site.Message) error {
 	}
 	return s.doRetry(s.life, func() {
 		if err := s.recall(m.Job); err != nil {
-			s.log.Error("an answer about a job", "job", m.Job, "error", err)
+			s.log.Error("handling an answer failed", "job", m.Job, "error", err)
 			return
 		}
 		p := planner{ctx: s.life, server: s}
@@ -301,5 +298,5 @@ func (c *outbox) deliver(m *site.Message) error {
 	})
 }
 
-// close ends the connections.
+// close closes the connections.
 func (c *outbox) close() { c.peers.Close() }

@@ -155,7 +155,7 @@ func TestWrongArrayWrittenWhileTheServerIsDownFailsTheJob(t *testing.T) {
 	open(t, gate)
 	p.attemptSays(id, "0-1", `"exit":0`)
 	p.run()
-	want := "output c has 2 bytes: 1 of uint8 were to be written, 1 bytes; output same has 2 bytes: 1 of uint8 were to be written, 1 bytes"
+	want := "output c has 2 bytes: expected 1 of uint8, 1 bytes; output same has 2 bytes: expected 1 of uint8, 1 bytes"
 	if j := p.until(id, failed); j.GetOutcome().GetReason() != want || len(j.GetOutputs()) != 2 {
 		t.Errorf("%v", j)
 	}

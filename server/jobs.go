@@ -13,14 +13,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// withDossier adds the dossier from the store to a job. That of a tombstone is empty.
+// withDossier adds the dossier from the store to a job; a tombstone has an empty one.
 func (s *Server) withDossier(j site.Job) (site.Job, error) {
 	if !j.Kept {
 		j.Dossier = &site.Dossier{}
 		return j, nil
 	}
 	d, err := s.dossier(&j)
-	if errors.Is(err, store.ErrNotFound) { // the job was forgotten in the meantime
+	if errors.Is(err, store.ErrNotFound) { // the job was forgotten meanwhile
 		d, err = &site.Dossier{}, nil
 	}
 	j.Dossier = d
@@ -48,15 +48,15 @@ func (s *Server) Job(ctx context.Context, name string) (site.Job, error) {
 	return s.withDossier(j)
 }
 
-// Jobs passes a page of jobs to take, which accepts the first one and returns false
-// for a job that does not fit into the page. Jobs returns the token of the next page.
-// Jobs that are forgotten between two pages leave no gap.
+// Jobs passes a page of jobs to take, which accepts the first one and returns false for a job that
+// does not fit into the page. Jobs returns the token of the next page. Jobs that are forgotten
+// between two pages leave no gap.
 func (s *Server) Jobs(ctx context.Context, f site.Filter, token string, limit int, take func(*site.Job) bool) (next string, err error) {
 	after := uint64(0)
 	if token != "" {
 		if after, err = strconv.ParseUint(token, 10, 64); err != nil {
 			return "", &problem.Problem{
-				Reason: problem.BadValue, Field: "page_token", Accepted: "the next_page_token of the page before", Message: fmt.Sprintf("%.70q", token),
+				Reason: problem.BadValue, Field: "page_token", Accepted: "the next_page_token of the previous page", Message: fmt.Sprintf("%.70q", token),
 			}
 		}
 	}
@@ -108,14 +108,14 @@ func (s *Server) WatchJob(ctx context.Context, name string, send func(*site.Job)
 		}
 		if j.State == site.Absent {
 			return &problem.Problem{
-				Reason: problem.UnknownJob, Field: "job_id", Message: fmt.Sprintf("job %s has stayed at the site from which it was to come", id),
-				Hint: "the agent knows where it is",
+				Reason: problem.UnknownJob, Field: "job_id", Message: fmt.Sprintf("job %s stayed at its previous site", id),
+				Hint: "ask an agent's FindJob",
 			}
 		}
 	}
 }
 
-// await returns the next change of a job that is watched.
+// await returns the next change of a watched job.
 func (s *Server) await(ctx context.Context, changes <-chan site.Job) (site.Job, error) {
 	select {
 	case j := <-changes:
@@ -125,16 +125,15 @@ func (s *Server) await(ctx context.Context, changes <-chan site.Job) (site.Job, 
 	case <-s.closing:
 	}
 	select {
-	case j := <-changes: // its last one
+	case j := <-changes: // its last change
 		return j, nil
 	default:
 		return site.Job{}, errStopping
 	}
 }
 
-// Estimate returns when a request would be completed if it started notBefore from
-// now at the earliest. The error is a *problem.Problem if the site would not accept
-// the request.
+// Estimate returns when a request would complete if it started notBefore from now at the earliest.
+// The error is a *problem.Problem if the site would not accept the request.
 func (s *Server) Estimate(ctx context.Context, r *site.Request, notBefore batch.Duration) (rpc.Estimate, error) {
 	if s.leaving.Load() {
 		return rpc.Estimate{}, errStopping
@@ -154,7 +153,7 @@ func (s *Server) Estimate(ctx context.Context, r *site.Request, notBefore batch.
 	)
 	asked := s.now()
 	var at batch.Time
-	var stale batch.Duration // the plan itself, where the batch system is only looked at
+	var stale batch.Duration // the age of an external batch system's state
 	err := s.see(ctx, func() {
 		if failed = s.full(); failed != nil {
 			return
@@ -189,7 +188,7 @@ func declined(err error) (rpc.Estimate, error) {
 
 // Move starts to move a job to another site.
 func (s *Server) Move(ctx context.Context, o site.Order) (site.Job, error) {
-	if o.To != s.cfg.Name { // the core has more to say about that one
+	if o.To != s.cfg.Name { // the core has a better error for its own site
 		if _, err := s.Peer("to", o.To); err != nil {
 			return site.Job{}, err
 		}
@@ -209,13 +208,13 @@ func (s *Server) Settle(ctx context.Context, name string, epoch uint32, settleme
 	return s.change(ctx, name, func() (site.Job, error) {
 		j, err := s.core.Settle(s.now(), batch.JobID(name), epoch, settlement, reason)
 		if err == nil {
-			s.log.Warn("an operator has settled a move", "job", name, "epoch", epoch, "as", settlement, "reason", reason)
+			s.log.Warn("move settled by operator", "job", name, "epoch", epoch, "as", settlement, "reason", reason)
 		}
 		return j, err
 	})
 }
 
-// change has the core change one job, and returns it as it is then.
+// change applies a change to one job in the core and returns the resulting job.
 func (s *Server) change(ctx context.Context, name string, f func() (site.Job, error)) (site.Job, error) {
 	if s.leaving.Load() {
 		return site.Job{}, errStopping
@@ -256,7 +255,7 @@ func (s *Server) Hold(ctx context.Context, round string, lease batch.Duration, i
 // Place ends a reallocation round: it puts held jobs back or moves them.
 func (s *Server) Place(ctx context.Context, round, agent string, list []site.Placement) ([]site.Job, error) {
 	for i := range list {
-		if to := list[i].To; to != "" && to != s.cfg.Name { // the core has more to say about that one
+		if to := list[i].To; to != "" && to != s.cfg.Name { // the core has a better error for its own site
 			if _, err := s.Peer(fmt.Sprintf("placements[%d].to", i), to); err != nil {
 				return nil, err
 			}

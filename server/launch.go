@@ -20,14 +20,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// launcher starts attempts for the batch system: the core has to know, durably,
-// before the supervisor may make its claim.
+// launcher launches attempts for the batch system. The core records a launch durably before the
+// supervisor may make its claim.
 //
-// On a full disk it waits. The walltime that the batch system counts meanwhile is
-// not the program's fault: the attempt never ran then, and another one follows.
+// On a full disk it waits. The batch system counts the wait as walltime, which is not the program's
+// fault: that attempt ends as never run, and another one follows.
 type launcher struct{ s *Server }
 
-// errWaited is why an attempt comes to nothing that had to wait for room.
+// errWaited is the reason of an attempt that does not run because it had to wait for disk space.
 var errWaited = errors.New("the disk was full")
 
 // Launch implements exec.Launcher.
@@ -38,9 +38,9 @@ func (l launcher) Launch(spec exec.Spec) (exec.Launched, error) {
 func (s *Server) launch(spec exec.Spec) (exec.Launched, error) {
 	id, began := spec.Key.Job, s.now()
 	if err := s.makeDirs(&spec); err != nil {
-		s.log.Error("a job's directory", "job", id, "error", err)
+		s.log.Error("create job directory failed", "job", id, "error", err)
 		s.awaitRoom(id)
-		return nil, fmt.Errorf("%w: the server could not make its directory", exec.ErrNeverRan)
+		return nil, fmt.Errorf("%w: the server could not create the job's directory", exec.ErrNeverRan)
 	}
 	var (
 		j       site.Job
@@ -54,24 +54,24 @@ func (s *Server) launch(spec exec.Spec) (exec.Launched, error) {
 		j, refused = s.core.Starting(s.now(), spec.Key, spec.Allocation...)
 	})
 	if err := errors.Join(err, refused); err != nil {
-		// It was cancelled or handed over meanwhile, or the server ends.
+		// The job was cancelled or handed over meanwhile, or the server is stopping.
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 	}
 	p, err := s.runner.Launch(s.life, spec, &j)
 	if errors.Is(err, exec.ErrNodeGone) {
-		// The batch system will start it elsewhere, or here when the node is back. Where
-		// the job has gone meanwhile, or the server ends, there is nothing to undo.
+		// The batch system starts the job elsewhere, or here when the node is back. If the job left
+		// meanwhile, or the server is stopping, nothing needs to be undone.
 		if e := s.doRetry(s.life, func() { _ = s.core.Unlaunched(spec.Key) }); e != nil {
-			s.log.Debug("a launch that is undone", "job", id, "error", e)
+			s.log.Debug("undo launch failed", "job", id, "error", e)
 		}
 	}
 	if errors.Is(err, exec.ErrNeverRan) && !errors.Is(err, supervisor.ErrBarred) {
-		s.awaitRoom(id) // what the next attempt needs: there are few of them
+		s.awaitRoom(id) // the next attempt needs space, too, and the number of attempts is limited
 	}
 	return p, err
 }
 
-// programs tells the batch system what jobs run.
+// programs gives the batch system the programs of jobs.
 type programs struct{ s *Server }
 
 // Program implements exec.Programs. It is called by goroutines of the batch system.
@@ -86,7 +86,7 @@ func (p programs) Program(key batch.Key, shape batch.Shape) (batch.Program, erro
 	}
 	if r.Key() == key {
 		if err := p.s.clearOutputs(&r, values.Service()); err != nil {
-			p.s.log.Error("starting a job once more", "job", key.Job, "error", err)
+			p.s.log.Error("clear outputs failed", "job", key.Job, "error", err)
 			return batch.Program{}, fmt.Errorf("%w: the server could not clear its directory", exec.ErrNeverRan)
 		}
 	}
@@ -95,7 +95,7 @@ func (p programs) Program(key batch.Key, shape batch.Shape) (batch.Program, erro
 	return program, nil
 }
 
-// values binds the arguments of a request that was accepted before.
+// values binds the arguments of an accepted request.
 func (s *Server) values(d *site.Dossier) (catalogue.Values, error) {
 	service, err := s.cfg.Catalogue.Service(d.Request.Service)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Server) values(d *site.Dossier) (catalogue.Values, error) {
 	return service.Bind(d.Request.Arguments)
 }
 
-// program returns what a job runs with a shape.
+// program returns the program of a job with a shape.
 func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Shape) batch.Program {
 	service := values.Service()
 	launch := catalogue.Launch{Shape: shape, Paths: make(map[string]string)}
@@ -128,7 +128,7 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 	if env == nil {
 		env = make(map[string]string)
 	}
-	// The batch system adds what it knows of the job: DROVER_WIDTH and others.
+	// The batch system adds variables of the job, such as DROVER_WIDTH.
 	env["DROVER_SPEED"] = strconv.FormatFloat(s.cfg.Speed, 'g', -1, 64)
 	return batch.Program{
 		Args: args, Env: env, Dir: s.data.Work(id),
@@ -136,17 +136,18 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 	}
 }
 
-// claim makes a claim for the server, or finds out who has made it, and tells the
-// core.
+// claim makes the claim of an attempt for the server, or finds out which side made it, and reports
+// the result to the core.
 func (s *Server) claim(ctx context.Context, key batch.Key) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		won, err := s.tryClaim(ctx, key)
 		if err == nil {
-			// An error means that the server ends: the claim is made again after it.
+			// An error means that the server is stopping; it makes the claim again after the
+			// restart.
 			_ = s.doRetry(ctx, func() { s.core.Claimed(s.now(), key, won) })
 			return
 		}
-		s.log.Error("claim of an attempt", "job", key.Job, "error", err)
+		s.log.Error("claim failed", "job", key.Job, "error", err)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -167,10 +168,10 @@ func (s *Server) clearOutputs(j *site.Job, service *catalogue.Service) error {
 	return nil
 }
 
-// checkpointVariable names that directory to the job.
+// checkpointVariable is the environment variable with the path of a job's checkpoint directory.
 const checkpointVariable = "DROVER_CHECKPOINT"
 
-// makeDirs makes the directories of a job that is to be launched, unless they are there.
+// makeDirs creates the missing directories of a job before its launch.
 func (s *Server) makeDirs(spec *exec.Spec) error {
 	if err := s.data.MakeAttempts(spec.Key.Job); err != nil {
 		return err
@@ -178,8 +179,8 @@ func (s *Server) makeDirs(spec *exec.Spec) error {
 	if err := s.data.CopyInout(s.life, spec.Key, spec.Append); err != nil {
 		return err
 	}
-	told := func(v string) bool { return strings.HasPrefix(v, checkpointVariable+"=") }
-	if !slices.ContainsFunc(spec.Env, told) {
+	isCheckpoint := func(v string) bool { return strings.HasPrefix(v, checkpointVariable+"=") }
+	if !slices.ContainsFunc(spec.Env, isCheckpoint) {
 		return nil
 	}
 	if err := os.Mkdir(s.data.Checkpoint(spec.Key.Job), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -188,8 +189,8 @@ func (s *Server) makeDirs(spec *exec.Spec) error {
 	return nil
 }
 
-// goesOn tells a program where its checkpoints are and how often it has gone on from
-// one. What it writes then follows what it wrote before.
+// setCheckpoint adds the checkpoint directory and the number of restarts to a program's
+// environment. The output of a restarted program is appended to its earlier output.
 func (s *Server) setCheckpoint(p *batch.Program, j *site.Job) {
 	if p.Checkpoint == nil {
 		return
@@ -203,32 +204,34 @@ func (s *Server) setCheckpoint(p *batch.Program, j *site.Job) {
 	p.Append = stops > 0
 }
 
-// checkpoints says whether jobs of a service make place at checkpoints.
+// checkpoints reports whether jobs of a service stop at checkpoints when another job needs their
+// processors.
 func (s *Server) checkpoints(name string) bool {
 	service, err := s.cfg.Catalogue.Service(name)
 	return err == nil && service.Checkpoints()
 }
 
-// checkpointOf returns how a job that is found running makes place, nil if nobody
-// knows any more.
+// checkpointOf returns how a running job that was found after a restart checkpoints, nil if that is
+// unknown.
 func (s *Server) checkpointOf(j *site.Job) *batch.Checkpoint {
 	if !s.checkpoints(j.Service) {
 		return nil
 	}
 	d, err := s.dossier(j)
 	if err != nil {
-		s.log.Warn("how a job makes place", "job", j.ID, "error", err)
+		s.log.Warn("checkpoint settings unknown", "job", j.ID, "error", err)
 		return nil
 	}
 	values, err := s.values(d)
 	if err != nil {
-		s.log.Warn("how a job makes place", "job", j.ID, "error", err)
+		s.log.Warn("checkpoint settings unknown", "job", j.ID, "error", err)
 		return nil
 	}
 	return s.program(j.ID, values, j.Shape).Checkpoint
 }
 
-// teach tells a policy that learns how long the jobs ran that a site remembers.
+// teachRuntimes passes the runtimes of finished jobs that the site remembers to a policy that
+// learns from them.
 func teachRuntimes(p batch.Policy, core *site.Site) {
 	if learner, learns := p.(interface {
 		Learn(owner, application string, estimate, runtime batch.Duration)

@@ -359,7 +359,7 @@ func TestServerKeepsJobFilesWhenItsStoreIsMissing(t *testing.T) {
 	if err := os.Rename(s.data.DB(), aside); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := New(cfg); err == nil || !strings.Contains(err.Error(), "files of 1 jobs and no drover.db") {
+	if s, err := New(cfg); err == nil || !strings.Contains(err.Error(), "files of 1 jobs but no drover.db") {
 		t.Errorf("%v", err)
 		if s != nil {
 			_ = s.Close()

@@ -15,15 +15,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// The range of the interval at which a file is polled for more. It doubles while
-// nothing comes.
+// The range of the polling interval of a file. The interval doubles while the file does not grow.
 const (
 	shortestPoll = 20 * time.Millisecond
 	longestPoll  = 500 * time.Millisecond
 )
 
-// ReadLogs sends what a job has written to a stream. With Follow it returns when the
-// job has ended and everything was sent.
+// ReadLogs sends a job's output stream. With Follow it returns when the job has ended and
+// everything was sent.
 func (s *Server) ReadLogs(ctx context.Context, want files.Logs, send func(files.Piece) error) error {
 	id, err := site.CheckID(want.Job)
 	if err != nil {
@@ -40,7 +39,7 @@ func (s *Server) ReadLogs(ctx context.Context, want files.Logs, send func(files.
 	defer timer.Stop()
 	for pause := shortestPoll; ; {
 		n, err := tail.Read(ctx, &j, send)
-		// j is from before the read: if it had ended by then, nothing was missed.
+		// j is from before the read: if the job had ended by then, the read was complete.
 		if err != nil || j.State.Final() || j.State == site.Absent || !want.Follow {
 			return err
 		}
@@ -61,7 +60,7 @@ func (s *Server) ReadLogs(ctx context.Context, want files.Logs, send func(files.
 	}
 }
 
-// OpenStream opens stdout or stderr of a job, nil if there is none yet.
+// OpenStream opens stdout or stderr of a job, nil if the file does not exist yet.
 func (s *Server) OpenStream(id batch.JobID, stream string) (*os.File, error) {
 	f, err := s.data.OpenStream(id, stream)
 	switch {
@@ -73,8 +72,7 @@ func (s *Server) OpenStream(id batch.JobID, stream string) (*os.File, error) {
 	return f, nil
 }
 
-// sendFile sends a file from offset on, until its end, that of ctx or that of the
-// server.
+// sendFile sends a file from offset on, until its end, or until ctx or the server ends.
 func (s *Server) sendFile(ctx context.Context, f io.ReaderAt, offset int64, send func(files.Piece) error) error {
 	return files.Send(ctx, f, offset, func(p files.Piece) error {
 		select {

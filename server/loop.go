@@ -8,14 +8,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/loop"
 )
 
-// maxCalls bounds how many calls one turn takes: what one sync pays for, and how
-// long a caller may have to wait for others.
+// maxCalls bounds the calls of one turn: they share one sync, and a caller may have to wait for all
+// of them.
 const maxCalls = 256
 
-// call is something to be done by the loop.
+// call is a function for the loop to run.
 type call struct {
 	loop.Call
-	err  error // why it was not done, or is undone; set before done is closed
+	err  error // why it did not run or was rolled back; set before done is closed
 	done chan struct{}
 }
 
@@ -43,7 +43,7 @@ func (s *Server) loop() {
 	}
 }
 
-// gather appends the calls that are waiting.
+// gather appends the waiting calls.
 func (s *Server) gather(calls []loop.Call) []loop.Call {
 	for len(calls) < maxCalls {
 		select {
@@ -56,10 +56,10 @@ func (s *Server) gather(calls []loop.Call) []loop.Call {
 	return calls
 }
 
-// arm sets the timer to the next turn that is due without calls.
+// arm sets the timer for the next turn that is due without calls.
 func (s *Server) arm(timer *time.Timer) {
 	at := s.turns.Wake()
-	if s.disk.degraded() { // what is to be written may be all that is to be done
+	if s.disk.degraded() { // the only due work may be a write
 		at = s.disk.next
 	}
 	if at == batch.Never {
@@ -69,25 +69,24 @@ func (s *Server) arm(timer *time.Timer) {
 	timer.Reset(max(at.Sub(s.now()), 0).Std())
 }
 
-// turn does one turn with calls. An error ends the server.
+// turn runs one turn with calls. An error ends the server.
 func (s *Server) turn(calls []loop.Call) error {
 	s.turns.Turn(s.now(), calls)
 	return s.broken
 }
 
-// spawn runs f beside the loop until the server ends; called by the loop.
+// spawn runs f in a goroutine until the server stops; called by the loop.
 func (s *Server) spawn(f func()) {
 	if !s.retired {
 		s.work.Go(f)
 	}
 }
 
-// do has f done by the loop, and waits until what it has changed is durable. An
-// error means that f was not done, or is undone: that of ctx, errStopping, or why
-// it could not be written.
+// do runs f on the loop and waits until its changes are durable. An error means that f did not run
+// or was rolled back: it is that of ctx, errStopping, or the failure of the write.
 func (s *Server) do(ctx context.Context, f func()) error { return s.ask(ctx, f, true) }
 
-// see is do for an f that changes nothing. What it has seen is durable, too.
+// see is do for an f that changes nothing. What f reads is durable, too.
 func (s *Server) see(ctx context.Context, f func()) error { return s.ask(ctx, f, false) }
 
 func (s *Server) ask(ctx context.Context, f func(), writes bool) error {
@@ -124,5 +123,5 @@ func (s *Server) doRetry(ctx context.Context, f func()) error {
 	}
 }
 
-// now returns the present instant: the core lives on the batch system's clock.
+// now returns the current time of the batch system's clock, which the core uses.
 func (s *Server) now() batch.Time { return s.system.Now() }

@@ -16,19 +16,19 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// gaugeEvery is the time between two samples of what tasks use.
+// gaugeEvery is the sampling interval of resource use.
 const gaugeEvery = 2 * time.Second
 
-// heldBack is the part of the time that a task may wait for its quota and not count as
-// held back by it, as in package needs.
+// heldBack defines the share of time, 1/heldBack, that a task may be throttled by its quota without
+// counting as limited by it, as in package needs.
 const heldBack = 50
 
-// tellAgain is the time after which the policy is told the same again: what it was told
-// of an attempt that was just being launched it has not taken in.
+// tellAgain is the time after which the policy gets the same measurement again: it ignores
+// measurements of attempts that are just being launched.
 const tellAgain = time.Minute
 
-// gauge measures what the tasks of jobs use, and finds out what they need. It is kept with
-// their jobs, see keepMeasured.
+// gauge measures the resource use of jobs' tasks and derives what they need. Its results are stored
+// with the jobs, see keepMeasured.
 type gauge struct {
 	meter  meter
 	worth  cgroup.CPU
@@ -38,20 +38,21 @@ type gauge struct {
 	jobs map[batch.Key]*gauged
 }
 
-// gauged is what is known of an attempt.
+// gauged is the state of one attempt.
 type gauged struct {
 	launch  batch.Launch
 	members []member    // its processes, by rank
-	share   batch.Share // the least that a task has
+	share   batch.Share // the smallest share of its tasks
 	need    *needs.Correction
-	said    time.Time  // when the policy was last told
-	kept    needs.Need // found out, as it is on disk; zero for nothing
+	said    time.Time  // last report to the policy
+	kept    needs.Need // the durable value; zero if there is none
 	ended   time.Time  // zero while it runs
 	limit   int64
 	paused  bool
-	// mixed: it was paused, or had another share, in a part of the time since at.
+	// mixed says that the attempt was paused, or had another share, during a part of the time since
+	// at.
 	mixed   bool
-	changed time.Time // when that was so last
+	changed time.Time // last pause or change of share
 	at      time.Time // of the last sample
 }
 
@@ -59,7 +60,7 @@ func newGauge(m meter, worth cgroup.CPU, nodes *pool.Pool) *gauge {
 	return &gauge{meter: m, worth: worth, divide: nodes.Divide, jobs: make(map[batch.Key]*gauged)}
 }
 
-// enter begins with what was declared and, if that is known, what was found out before.
+// enter adds an attempt, with its declared needs and, if known, its earlier measurements.
 func (g *gauge) enter(key batch.Key, spec *batch.Job, before *site.Measured, launch batch.Launch, places []batch.NodeAllocation) {
 	it := &gauged{launch: launch, need: needs.New(needs.Need{CPU: spec.CPU, Memory: spec.Memory}), mixed: true}
 	if before != nil {
@@ -76,7 +77,7 @@ func (g *gauge) enter(key batch.Key, spec *batch.Job, before *site.Measured, lau
 	g.jobs[key] = it
 }
 
-// leave notes that an attempt has ended. What was found out of it stays until take.
+// leave records that an attempt has ended. Its measurements stay until take.
 func (g *gauge) leave(key batch.Key) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -107,11 +108,11 @@ func (g *gauge) share(key batch.Key, places []batch.NodeAllocation) {
 	}
 }
 
-// spread says how many tasks each process of an attempt is.
+// spread computes the number of tasks of each process of an attempt.
 func (g *gauge) spread(it *gauged, places []batch.NodeAllocation) {
 	parts, err := g.divide(it.launch, places)
 	if err != nil {
-		return // nothing can have been launched there
+		return // it cannot have been launched there
 	}
 	for rank, part := range parts {
 		if rank == len(it.members) {
@@ -121,7 +122,7 @@ func (g *gauge) spread(it *gauged, places []batch.NodeAllocation) {
 	}
 }
 
-// tasksOf returns how many tasks there are, and the least share that one of them has.
+// tasksOf returns the number of tasks and their smallest share.
 func tasksOf(places []batch.NodeAllocation) (n int32, least batch.Share) {
 	least = batch.One
 	for _, l := range places {
@@ -130,17 +131,17 @@ func tasksOf(places []batch.NodeAllocation) (n int32, least batch.Share) {
 	return n, least
 }
 
-// reading is what is known of an attempt by now.
+// reading is the current measurement of an attempt.
 type reading struct {
 	need   batch.Share
 	rate   float64 // processors of the host
 	memory int64
-	most   int64         // memory that one task has used
-	cpu    time.Duration // of processor time that the attempt has used
+	most   int64         // peak memory of one task, in bytes
+	cpu    time.Duration // processor time used by the attempt
 	at     time.Time     // of the sample; zero before the first
 }
 
-// read returns what was found out of an attempt, false if nothing was.
+// read returns the current measurement of an attempt, false if there is none.
 func (g *gauge) read(key batch.Key) (reading, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -172,8 +173,7 @@ func (g *gauge) Next(ctx context.Context) ([]exec.Measurement, error) {
 	}
 }
 
-// sample measures all attempts, and returns which of them need something else than was
-// last said.
+// sample measures all attempts and returns the needs that changed since the last report.
 func (g *gauge) sample(now time.Time) []exec.Measurement {
 	used := g.meter.read(now)
 	g.mu.Lock()
@@ -203,9 +203,9 @@ func (g *gauge) sample(now time.Time) []exec.Measurement {
 	return all
 }
 
-// take returns what was used since the sample before, of all processes at once: CPU and
-// memory of a task of that which uses most for each. Nothing is learned of CPU where one
-// of them was not measured. It returns false when there is nothing new of one that was.
+// take returns what the processes of an attempt used since the previous sample: CPU and memory per
+// task, each of the process that uses most. CPU is unknown if a process was not measured. It
+// returns false if a process has no new measurement.
 func (it *gauged) take(used []usage, worth cgroup.CPU) (needs.Sample, bool) {
 	s := needs.Sample{Share: it.share, Limit: it.limit}
 	known := 0
@@ -234,18 +234,18 @@ func (it *gauged) take(used []usage, worth cgroup.CPU) (needs.Sample, bool) {
 		s.CPU, s.Throttled, s.Memory = max(s.CPU, one.CPU), max(s.Throttled, one.Throttled), max(s.Memory, one.Memory)
 		it.at = u.at
 	}
-	it.mixed = it.paused || !it.at.After(it.changed) // a node may tell of the time before
+	it.mixed = it.paused || !it.at.After(it.changed) // a node's measurement may be from before the change
 	if !whole {
 		s.Span, s.CPU, s.Throttled = 0, 0, 0
 	}
 	return s, true
 }
 
-// meter says what processes use.
+// meter measures the resource use of processes.
 type meter interface {
-	// read returns for each attempt what was measured last of each of its processes.
+	// read returns the latest measurement of each process, by attempt.
 	read(now time.Time) map[batch.Key][]usage
-	// limits says whether memory is held to what was declared.
+	// limits reports whether the memory of tasks is limited to the declared size.
 	limits() bool
 }
 
@@ -254,11 +254,11 @@ type usage struct {
 	rank int32
 	at   time.Time
 	cgroup.Use
-	// waited is how long its threads have waited for a processor of a busy host.
+	// waited is how long its threads waited for a processor of a busy host.
 	waited time.Duration
 }
 
-// nearMeter measures what runs on this host.
+// nearMeter measures the processes on this host.
 type nearMeter struct{ host *node.Host }
 
 func (m nearMeter) read(now time.Time) map[batch.Key][]usage {
@@ -270,7 +270,7 @@ func (m nearMeter) read(now time.Time) map[batch.Key][]usage {
 		}
 		waited, err := p.Waited()
 		if err != nil {
-			continue // likewise
+			continue // it is about to end
 		}
 		all[p.ID().Key] = append(all[p.ID().Key], usage{p.ID().Rank, now, use, waited})
 	}
@@ -279,8 +279,8 @@ func (m nearMeter) read(now time.Time) map[batch.Key][]usage {
 
 func (m nearMeter) limits() bool { return m.host.Offers().Of(cgroup.Memory) != cgroup.None }
 
-// farMeter keeps what nodes have said. What is older than stale is of processes that have
-// ended, or of a node that does not answer.
+// farMeter keeps the latest measurements from nodes. A measurement older than stale is of a process
+// that has ended or of a node that does not answer.
 type farMeter struct {
 	hosts []*host
 	stale time.Duration
@@ -293,7 +293,7 @@ func newFarMeter() *farMeter {
 	return &farMeter{stale: 5 * gaugeEvery, last: make(map[node.ID]usage)}
 }
 
-// take is remote.Config's Measured.
+// take implements remote.Config.Measured.
 func (m *farMeter) take(all []node.Measurement) {
 	now := time.Now()
 	m.mu.Lock()
@@ -317,7 +317,7 @@ func (m *farMeter) read(now time.Time) map[batch.Key][]usage {
 	return all
 }
 
-// limits says whether all nodes that have answered hold memory.
+// limits reports whether all nodes that have answered limit memory.
 func (m *farMeter) limits() bool {
 	for _, h := range m.hosts {
 		for _, o := range h.offers() {
@@ -329,18 +329,18 @@ func (m *farMeter) limits() bool {
 	return true
 }
 
-// member is what is known of one process of an attempt.
+// member is the state of one process of an attempt.
 type member struct {
 	tasks int32
 	at    time.Time // of the last sample
 	last  usage
-	rate  float64 // processors of its host used since the sample before
+	rate  float64 // processors of its host used since the previous sample
 }
 
-// take returns what a task has used since the sample before. Memory is that of all tasks,
-// less what the kernel can take back at once, divided among them. Who waits for a
-// processor because the host has others to run wants that time as well; of who is held
-// back by its share only what it got is known.
+// take returns what a task has used since the previous sample. Memory is that of all tasks, minus
+// page cache that the kernel can reclaim, divided by their number. A task that waits for a
+// processor of a busy host wants that time, too; of a task throttled by its share only the time it
+// got is known.
 func (m *member) take(u *usage, worth cgroup.CPU) needs.Sample {
 	tasks := int64(m.tasks)
 	s := needs.Sample{Memory: (u.Memory - min(u.Cache, u.Memory) + tasks - 1) / tasks}
@@ -360,20 +360,17 @@ func (m *member) take(u *usage, worth cgroup.CPU) needs.Sample {
 }
 
 const (
-	// measuredEvery is the time between two writings of what was found out of the jobs
-	// that run: what a server that is killed has to find out anew, at most.
+	// measuredEvery is the time between two writes of the measurements of running jobs, and so the
+	// most that a killed server loses.
 	measuredEvery = time.Minute
-	// forgetFound is how long what was found out of an attempt that has ended waits to be
-	// taken.
+	// forgetFound is how long the measurements of an ended attempt wait for take.
 	forgetFound = 10 * time.Minute
-	// moreMemory is the part by which the highest use of memory grows before it is written
-	// again.
+	// moreMemory defines the growth of peak memory, 1/moreMemory, that is worth another write.
 	moreMemory = 16
 )
 
-// keepMeasured has what is found out of jobs kept with them: now and then of those that
-// run, all in one transaction, and of the rest when the server stops. The end of a job
-// takes its own along.
+// keepMeasured stores the measurements with the jobs: those of running jobs at intervals, in one
+// transaction, and all when the server stops. The end of a job stores its own.
 func (s *Server) keepMeasured() {
 	tick := time.NewTicker(cmp.Or(s.cfg.measured, measuredEvery))
 	defer tick.Stop()
@@ -388,8 +385,8 @@ func (s *Server) keepMeasured() {
 	}
 }
 
-// noteMeasured writes what has changed. What finds no room on the disk is written another
-// time.
+// noteMeasured writes the measurements that changed. A write that fails on a full disk is retried
+// at the next interval.
 func (s *Server) noteMeasured(ctx context.Context) {
 	news := s.shared.gauge.news()
 	if len(news) == 0 {
@@ -401,13 +398,13 @@ func (s *Server) noteMeasured(ctx context.Context) {
 		}
 	})
 	if err != nil {
-		s.log.Debug("what jobs need was not written", "error", err)
+		s.log.Debug("write of measurements failed", "error", err)
 		return
 	}
 	s.shared.gauge.wrote(news)
 }
 
-// takeMeasured returns what was found out of an attempt that has ended.
+// takeMeasured returns and forgets the measurements of an ended attempt.
 func (s *Server) takeMeasured(key batch.Key) (m site.Measured, known bool) {
 	if s.shared == nil {
 		return m, false
@@ -416,8 +413,7 @@ func (s *Server) takeMeasured(key batch.Key) (m site.Measured, known bool) {
 	return measuredOf(found), known
 }
 
-// Measured returns what was measured of a job: up to now if it runs, otherwise up to
-// the last write.
+// Measured returns the measurements of a job: current ones if it runs, otherwise the stored ones.
 func (s *Server) Measured(j *site.Job) (m site.Measured, known bool) {
 	if s.shared != nil {
 		if found, known := s.shared.gauge.found(j.Key()); known {
@@ -432,16 +428,16 @@ func (s *Server) Measured(j *site.Job) (m site.Measured, known bool) {
 
 func measuredOf(n needs.Need) site.Measured { return site.Measured{CPU: n.CPU, Memory: n.Memory} }
 
-// finding is what was found out of an attempt.
+// finding is the measurement of an attempt.
 type finding struct {
 	key   batch.Key
 	found needs.Need
 }
 
-// knows says whether something was found out of it.
+// knows reports whether there are measurements.
 func (it *gauged) knows() bool { return !it.at.IsZero() || it.kept != needs.Need{} }
 
-// found returns what was found out of an attempt, false if nothing was.
+// found returns the measurements of an attempt, false if there are none.
 func (g *gauge) found(key batch.Key) (needs.Need, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -452,7 +448,7 @@ func (g *gauge) found(key batch.Key) (needs.Need, bool) {
 	return it.need.Found(), true
 }
 
-// take is found of an attempt that has ended, which is forgotten with it.
+// take is found for an ended attempt, which it forgets.
 func (g *gauge) take(key batch.Key) (needs.Need, bool) {
 	found, known := g.found(key)
 	g.mu.Lock()
@@ -461,7 +457,7 @@ func (g *gauge) take(key batch.Key) (needs.Need, bool) {
 	return found, known
 }
 
-// news returns what was found out and is worth writing, in the order of the jobs.
+// news returns the measurements that are worth writing, ordered by job.
 func (g *gauge) news() []finding {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -476,7 +472,7 @@ func (g *gauge) news() []finding {
 	return all
 }
 
-// wrote notes that these are on disk.
+// wrote records that measurements are durable.
 func (g *gauge) wrote(all []finding) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -487,7 +483,7 @@ func (g *gauge) wrote(all []finding) {
 	}
 }
 
-// worthWriting says whether something else was found out than what is on disk.
+// worthWriting reports whether a measurement differs enough from the durable one.
 func worthWriting(kept, found needs.Need) bool {
 	cpu := found.CPU - kept.CPU
 	return cpu >= needs.Step || cpu <= -needs.Step || found.Memory > kept.Memory+kept.Memory/moreMemory

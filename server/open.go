@@ -12,8 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// open makes the parts, the sockets last. What it has made is there for Close
-// when it fails.
+// open creates the parts, the sockets last. If it fails, Close frees what it created.
 func (s *Server) open() error {
 	speed, err := s.cfg.speed()
 	if err != nil {
@@ -77,8 +76,8 @@ func (s *Server) open() error {
 	return s.resume(fates)
 }
 
-// edge returns what says which jobs could never run here. News of services for which
-// there could be none is no error: a catalogue may be that of several sites.
+// edge returns the check for jobs that could never run here. A service that could never run is only
+// logged, because several sites may share a catalogue.
 func (s *Server) edge() (site.Edge, error) {
 	edge, err := policy.NewEdge(s.cfg.policyName(), s.about.Platform)
 	if err != nil {
@@ -87,13 +86,13 @@ func (s *Server) edge() (site.Edge, error) {
 	for _, service := range s.cfg.Catalogue.Services() {
 		spec := batch.Job{Shape: batch.Shape{Width: 1, Walltime: batch.Second}, Licenses: service.Licenses}
 		if err := edge.Check(&spec); err != nil {
-			s.log.Warn("this site refuses all requests for a service", "service", service.Name, "error", err)
+			s.log.Warn("service can never run on this site", "service", service.Name, "error", err)
 		}
 	}
 	return edge, nil
 }
 
-// capabilities lists what the server can do beyond the API's minimum.
+// capabilities lists the server's optional features.
 func (s *Server) capabilities() []string {
 	var able []string
 	if s.system.Caps().Promises {

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// results looks at what a job has written, and says what is wrong with it: an array
-// that is not there, or not of the size that its dims say. It is "" where nothing is.
+// results returns the outputs of a job and what is wrong with them: arrays that are missing or not
+// of the size of their dims; "" if all are right.
 func (s *Server) results(ctx context.Context, j *site.Job, service *catalogue.Service) (found []site.Output, wrong string) {
 	found = s.data.Outputs(ctx, j.ID, service, s.log)
 	if !slices.ContainsFunc(service.Arguments, func(a catalogue.Argument) bool { return a.Type.Out() && a.Type.Rank() > 0 }) {
@@ -29,8 +29,8 @@ func (s *Server) results(ctx context.Context, j *site.Job, service *catalogue.Se
 	if err == nil {
 		values, err = service.Bind(d.Request.Arguments)
 	}
-	if err != nil { // the service is another one by now
-		s.log.Warn("outputs cannot be checked", "job", j.ID, "error", err)
+	if err != nil { // the service has changed
+		s.log.Warn("check of outputs failed", "job", j.ID, "error", err)
 		return found, ""
 	}
 	var all []string
@@ -44,9 +44,9 @@ func (s *Server) results(ctx context.Context, j *site.Job, service *catalogue.Se
 		at := slices.IndexFunc(found, func(o site.Output) bool { return o.Argument == a.Name })
 		switch {
 		case at < 0:
-			all = append(all, fmt.Sprintf("output %s is not there: %v were to be written, %d bytes", a.Name, l, bytes))
+			all = append(all, fmt.Sprintf("output %s is missing: expected %v, %d bytes", a.Name, l, bytes))
 		case found[at].Size != bytes:
-			all = append(all, fmt.Sprintf("output %s has %d bytes: %v were to be written, %d bytes", a.Name, found[at].Size, l, bytes))
+			all = append(all, fmt.Sprintf("output %s has %d bytes: expected %v, %d bytes", a.Name, found[at].Size, l, bytes))
 		default:
 			found[at].Layout = l
 		}
@@ -54,9 +54,9 @@ func (s *Server) results(ctx context.Context, j *site.Job, service *catalogue.Se
 	return found, strings.Join(all, "; ")
 }
 
-// judged is how a job has ended whose program ended as told: one that has written
-// something wrong has failed.
-func judged(how batch.Outcome, wrong string) batch.Outcome {
+// withOutputs returns the outcome of a job whose program ended with how: a job with wrong outputs has
+// failed.
+func withOutputs(how batch.Outcome, wrong string) batch.Outcome {
 	if how.End != batch.EndDone || wrong == "" {
 		return how
 	}
@@ -71,7 +71,7 @@ func (s *Server) OpenOutput(j *site.Job, argument string) (f *os.File, sha strin
 	}
 	f, _, err = s.data.OpenOutput(j.ID, argument)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // the job was forgotten in the meantime
+	case errors.Is(err, fs.ErrNotExist): // the job was forgotten meanwhile
 		return nil, "", notWritten(argument)
 	case err != nil:
 		return nil, "", fmt.Errorf("open output: %w", err)
@@ -118,7 +118,7 @@ func (s *Server) checkOutput(r *site.Job, argument string) error {
 
 func oneOf(names []string) string {
 	if len(names) == 0 {
-		return "nothing: the service writes no files to be fetched"
+		return "none: the service writes no files"
 	}
 	return "one of " + strings.Join(names, ", ")
 }
@@ -130,10 +130,10 @@ func notWritten(argument string) *problem.Problem {
 	}
 }
 
-// keepResults has what a job has written stay under the handles that its request gives
-// it, before anybody hears that it is DONE. It notes them in found. A job whose
-// results could not be kept is DONE all the same: its outcome says why.
-func (s *Server) keepResults(j *site.Job, service *catalogue.Service, how batch.Outcome, found []site.Output) batch.Outcome {
+// keepOutputs stores the outputs that the request names under their handles, before the job becomes
+// DONE, and notes them in found. If that fails the job is still DONE, and its outcome has the
+// reason.
+func (s *Server) keepOutputs(j *site.Job, service *catalogue.Service, how batch.Outcome, found []site.Output) batch.Outcome {
 	if how.End != batch.EndDone {
 		return how
 	}
@@ -154,7 +154,7 @@ func (s *Server) keepResults(j *site.Job, service *catalogue.Service, how batch.
 			continue
 		}
 		if err := s.keepOutput(j, &d.Request, k, &found[at]); err != nil {
-			s.log.Warn("output is not kept", "job", j.ID, "argument", name, "handle", k.ID, "error", err)
+			s.log.Warn("storing an output failed", "job", j.ID, "argument", name, "handle", k.ID, "error", err)
 			why := "the server failed; its log says more"
 			if p := problemOf(err); p != nil {
 				why = p.Message
@@ -170,17 +170,17 @@ func (s *Server) keepResults(j *site.Job, service *catalogue.Service, how batch.
 	return how
 }
 
-// keepOutput has one output stay. Its content is copied: a program that was left behind
-// may go on writing to the file.
+// keepOutput stores one output. It copies the content, because a leftover program may still write
+// to the file.
 func (s *Server) keepOutput(j *site.Job, r *site.Request, k site.Keep, o *site.Output) error {
 	if o.SHA256 == "" {
 		return errors.New("it could not be read")
 	}
 	d := keptAs(r, k, o.SHA256, o.Size, o.Layout, string(j.ID))
-	if known, err := s.depot.Get(k.ID); err == nil && known.SHA256 == d.SHA256 { // before the server was killed
+	if known, err := s.depot.Get(k.ID); err == nil && known.SHA256 == d.SHA256 { // stored before the server was killed
 		return nil
 	}
-	if err := s.depot.Room(&d); err != nil { // before anything is copied
+	if err := s.depot.Room(&d); err != nil { // before copying
 		return err
 	}
 	for try := 1; ; try++ {
@@ -188,15 +188,15 @@ func (s *Server) keepOutput(j *site.Job, r *site.Request, k site.Keep, o *site.O
 			return err
 		}
 		_, err := s.depot.Put(d)
-		if !errors.Is(err, blobs.ErrUnknown) || try == keepTries {
+		if !errors.Is(err, blobs.ErrUnknown) || try == storeTries {
 			return err
 		}
 	}
 }
 
-// keepTries is how often an output is stored whose content goes at once, because much
-// else is being stored.
-const keepTries = 3
+// storeTries is how often an output is stored again if its content is evicted at once, because many
+// others are being stored.
+const storeTries = 3
 
 func (s *Server) addOutput(id batch.JobID, o *site.Output) error {
 	f, _, err := s.data.OpenOutput(id, o.Argument)

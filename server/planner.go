@@ -19,8 +19,8 @@ type planner struct {
 	ctx    context.Context // lives for one call, behind the core's interface
 	server *Server
 	blind  bool           // a rough estimate will do while the state of the batch system is unknown
-	err    error          // why there was no answer
-	age    batch.Duration // of the state that the last answer is from
+	err    error          // why the last query failed
+	age    batch.Duration // of the state behind the last answer
 }
 
 // Estimate implements site.Planner.
@@ -59,8 +59,7 @@ func (p *planner) Standing(_ batch.Time, key batch.Key) (batch.Time, bool) {
 	return end, ok
 }
 
-// why returns the planner's own error where the core only knows that it gave no
-// answer.
+// why returns the planner's own error in place of the core's report that it had no answer.
 func (p *planner) why(err error) error {
 	if p.err != nil && err != nil {
 		return p.err

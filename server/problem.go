@@ -12,30 +12,30 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// errStopping is the answer of a server that is about to end.
+// errStopping is the error of a server that is about to stop.
 var errStopping = &problem.Problem{
 	Reason: problem.Stopping, Message: "the server is stopping", Retryable: true,
 	Hint: "ask the agent for another site, or try again when this one is back",
 }
 
-// isStopping says whether an error is that of a server that is about to end.
+// isStopping reports whether an error is that of a server that is about to stop.
 func isStopping(err error) bool {
 	p, ok := errors.AsType[*problem.Problem](err)
 	return ok && p.Reason == problem.Stopping
 }
 
-// Problem returns what the caller is told about an error, nil for a defect of the
-// server: its text can contain paths and belongs into the log only.
+// Problem returns the public form of an error. It returns nil for an internal error, whose text can
+// contain paths and belongs in the log only.
 func (s *Server) Problem(err error) *problem.Problem { return problemOf(err) }
 
 func problemOf(err error) *problem.Problem {
 	var (
-		p        *problem.Problem
-		misfit   *site.TransitionError
-		size     *blobs.SizeError
-		mismatch *blobs.MismatchError
-		offset   *blobs.OffsetError
-		unknown  *external.UnknownError
+		p          *problem.Problem
+		transition *site.TransitionError
+		size       *blobs.SizeError
+		mismatch   *blobs.MismatchError
+		offset     *blobs.OffsetError
+		unknown    *external.UnknownError
 	)
 	switch {
 	case errors.As(err, &p):
@@ -46,35 +46,35 @@ func problemOf(err error) *problem.Problem {
 		}
 	case errors.As(err, &mismatch):
 		return &problem.Problem{
-			Reason: problem.BadValue, Field: mismatch.Field, Accepted: "what the content has", Message: mismatch.Error(),
-			Hint: "the file has changed, or was damaged on its way: send it again",
+			Reason: problem.BadValue, Field: mismatch.Field, Accepted: "the value of the content", Message: mismatch.Error(),
+			Hint: "the file changed or was damaged in transit: send it again",
 		}
 	case errors.As(err, &offset):
 		return &problem.Problem{
 			Reason: problem.OutOfRange, Field: "offset", Accepted: fmt.Sprintf("0 to %d", offset.Have), Message: offset.Error(), Retryable: true,
-			Hint: "ask anew how much of it is here, and go on from there",
+			Hint: "ask how much has arrived and continue from there",
 		}
 	case errors.Is(err, blobs.ErrArriving), errors.Is(err, blobs.ErrTaken):
 		return &problem.Problem{
-			Reason: problem.Arriving, Field: "offset", Accepted: "0, or later what has arrived then", Retryable: true,
-			Message: "somebody else sends the same content at this moment", Hint: "ask anew how much of it is here, and go on from there",
+			Reason: problem.Arriving, Field: "offset", Accepted: "0, or later the number of bytes that have arrived", Retryable: true,
+			Message: "another client is uploading the same content", Hint: "ask how much has arrived and continue from there",
 		}
 	case dataProblem(err) != nil:
 		return dataProblem(err)
 	case isFull(err), files.IsFull(err):
 		return errDiskFull
-	case errors.As(err, &misfit):
-		return &problem.Problem{Reason: problem.NotWaiting, Field: "job_id", Message: misfit.Error()}
+	case errors.As(err, &transition):
+		return &problem.Problem{Reason: problem.NotWaiting, Field: "job_id", Message: transition.Error()}
 	case closed(err):
 		return errStopping
 	case errors.As(err, &unknown):
 		return &problem.Problem{
 			Reason: problem.BatchSilent, Message: "the site's batch system does not answer", Retryable: true,
-			Hint: "its jobs go on; drover sites shows the others",
+			Hint: "its jobs keep running; drover sites shows other sites",
 		}
 	case errors.Is(err, site.ErrNoPlan):
 		return &problem.Problem{
-			Reason: problem.NoEstimate, Message: err.Error(), Hint: "the log of the server says why; drover sites shows the others",
+			Reason: problem.NoEstimate, Message: err.Error(), Hint: "the server's log has the reason; drover sites shows other sites",
 		}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &problem.Problem{Reason: problem.Timeout, Message: "the call ended before it was answered", Retryable: true}

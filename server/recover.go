@@ -15,8 +15,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// bar makes the claim of an attempt for the server, so that nothing will run under it
-// from now on, unless somebody was first. Won says so, or that nothing has come of it.
+// bar makes the claim of an attempt for the server, so that the attempt can never run. Won reports
+// whether the server made it first, or the earlier claim came to nothing.
 func (s *Server) bar(key batch.Key) (won bool, err error) {
 	if s.cluster != nil {
 		return s.data.bar(key)
@@ -24,9 +24,8 @@ func (s *Server) bar(key batch.Key) (won bool, err error) {
 	return s.runner.Bar(key)
 }
 
-// claimed makes the claim of an attempt that this life of the server has not let
-// start. Where a supervisor was first, won is still true if nothing has come of that
-// and never will.
+// tryClaim claims an attempt that this server process has not launched. If a supervisor claimed it
+// first, won is still true if the attempt never ran and never will.
 func (s *Server) tryClaim(ctx context.Context, key batch.Key) (won bool, err error) {
 	won, err = s.bar(key)
 	if won || err != nil || s.cluster != nil {
@@ -36,8 +35,8 @@ func (s *Server) tryClaim(ctx context.Context, key batch.Key) (won bool, err err
 	return won, err
 }
 
-// attach says what became of an attempt as far as its file and the supervisor know,
-// and won that nothing did. The process is there if it runs.
+// attach returns what the claim file and the supervisor know of an attempt. Won reports that it
+// never ran; p is its process if it runs.
 func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bool, st attempt.Status, p exec.Launched, err error) {
 	st, p, err = s.runner.Attach(ctx, key, j)
 	if err != nil {
@@ -50,11 +49,11 @@ func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bo
 // recoverAttempt tries to claim an attempt after a restart and reports what became of
 // it; called where the core is.
 //
-// The file of an attempt may be gone, with a job that removes its own directory, and
-// a claim would then be won of what runs or has run. So the supervisor is asked in any
-// case, after the claim: nothing begins any more by then, and what it has goes before
-// what a file says. And where the attempt is known to have run, or the directory was
-// removed that was there before the launch was on record, no claim is made.
+// A job that removes its own directory removes its claim file, too. A claim would then be won
+// although the job runs or has run. Therefore the supervisor is asked in any case, after the claim,
+// when nothing can begin any more, and its answer overrides the file. No claim is made if the
+// attempt is known to have run, or if the directory that existed before the launch was recorded is
+// missing.
 func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.Fate, exec.Launched, error) {
 	if s.cluster != nil {
 		fate, err := s.recoverExternal(j)
@@ -68,12 +67,12 @@ func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.Fate, ex
 	}
 	won, st, process, err := s.attach(ctx, j.Key(), j)
 	switch {
-	case errors.Is(err, supervisor.ErrFollowed): // by the batch system, which will tell
+	case errors.Is(err, supervisor.ErrFollowed): // the batch system follows it and reports it
 		return site.Fate{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseStarting}}, nil, nil
 	case err != nil:
 		return site.Fate{}, nil, err
 	case won && removed:
-		st = attempt.Status{Condition: attempt.Lost, Reason: "what it was launched with was removed"}
+		st = attempt.Status{Condition: attempt.Lost, Reason: "its directory was removed"}
 	case won:
 		return site.Fate{Won: true}, nil, nil
 	}
@@ -81,7 +80,7 @@ func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.Fate, ex
 	if process != nil {
 		found.Phase = batch.PhaseRunning
 		if found.Started, err = s.started(j.Key()); err != nil {
-			s.log.Warn("age of a process, its walltime counts by the wall clock", "job", j.ID, "error", err)
+			s.log.Warn("process age unknown; the walltime counts by the wall clock", "job", j.ID, "error", err)
 			found.Started = st.Started
 		}
 		return site.Fate{Found: found}, process, nil
@@ -94,25 +93,25 @@ func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.Fate, ex
 	if service, err := s.cfg.Catalogue.Service(j.Service); err == nil {
 		var wrong string
 		fate.Outputs, wrong = s.results(ctx, j, service)
-		fate.Found.Outcome = s.keepResults(j, service, judged(found.Outcome, wrong), fate.Outputs)
+		fate.Found.Outcome = s.keepOutputs(j, service, withOutputs(found.Outcome, wrong), fate.Outputs)
 	}
 	return fate, nil, nil
 }
 
-// lost tells why nobody knows how an attempt ended.
+// lost returns the reason of an attempt with an unknown end.
 func lost(reason string) string { return "lost: " + reason }
 
-// started returns when the process of an attempt that runs was made, on the clock
-// of now: what was written down then is of a clock that may have been set since,
-// and a job would get an hour more, or be killed at once.
+// started returns the start of a running attempt on today's clock, computed from the age of its
+// process. The recorded start is on a clock that may have been set since: the job could get an hour
+// more, or be killed at once.
 func (s *Server) started(key batch.Key) (time.Time, error) {
 	age, err := s.runner.Age(key)
 	return time.Now().Add(-age), err
 }
 
-// outcome tells how an attempt ended that nobody watched. The signal by which the
-// server had ended it before it went away is not the program's own failure. One that
-// can makes place at a checkpoint whether or not it is known to have been told so.
+// outcome returns how an attempt ended while no server watched it. A signal that the server sent
+// before it stopped is not the program's failure. A program that can checkpoint and exited with the
+// checkpoint status was stopped, whether or not the request is on record.
 func outcome(j *site.Job, st *attempt.Status, ended time.Time, can bool) batch.Outcome {
 	limit := time.Duration(j.Shape.Walltime) * time.Microsecond
 	switch {
@@ -137,7 +136,7 @@ func outcome(j *site.Job, st *attempt.Status, ended time.Time, can bool) batch.O
 	return batch.Outcome{End: batch.EndFailed, Signal: signal, Reason: withMore("signal "+signal, st.Reason)}
 }
 
-// withMore adds what else is known of a failure.
+// withMore appends details to a failure's reason.
 func withMore(failure, more string) string {
 	if more == "" {
 		return failure

@@ -16,47 +16,45 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// reservedPrefix begins the IDs under which the store keeps reservations, among
-// those of jobs.
+// reservedPrefix begins the store keys of reservations, which are among those of jobs.
 const reservedPrefix = "reservation/"
 
-// metaAgreements is the key under which the store keeps what has become of
-// agreements.
+// metaAgreements is the store's key for the outcomes of agreements.
 const metaAgreements = "agreements"
 
-// rounds is how often a booking, or an agreement, is tried anew whose place has gone
-// between the answer of the plan and the order.
+// rounds is how often a booking or an agreement is retried if its slot is lost between the plan's
+// answer and the command.
 const bookingTries = 3
 
-// noReservations is the refusal of a batch system that sets nothing aside for this
-// server, nil of one that does.
+// noReservations returns the refusal of a batch system that accepts no reservations from this
+// server; nil if it does.
 func (s *Server) noReservations() error {
 	if s.system.Caps().Reservations {
 		return nil
 	}
 	p := &problem.Problem{
 		Reason: problem.NoReservations, Message: fmt.Sprintf("site %s (%s) takes no reservations", s.cfg.Name, s.cfg.policyName()),
-		Hint: "a site whose policy plans does; drover sites shows the policies",
+		Hint: "use a site with a planning policy; drover sites shows the policies",
 	}
 	if kind := s.cfg.external(); kind != nil {
-		p.Hint = "under " + kind.title + " they need an operator's rights, which this server does not ask for"
+		p.Hint = "under " + kind.title + " reservations need operator rights, which this server does not have"
 	}
 	return p
 }
 
-// OfferReservation answers what a booking would get, or has got.
+// OfferReservation returns what a booking would get, or has got.
 func (s *Server) OfferReservation(ctx context.Context, b site.Booking) (r site.Reservation, err error) {
 	return s.book(ctx, b, s.see, func(now batch.Time, b site.Booking, p site.Planner) (site.Reservation, error) {
 		return s.core.OfferReservation(now, b, p)
 	})
 }
 
-// BookReservation sets processors aside.
+// BookReservation reserves processors.
 func (s *Server) BookReservation(ctx context.Context, b site.Booking) (site.Reservation, error) {
 	return s.book(ctx, b, s.do, s.setAside)
 }
 
-// book checks a booking and has the loop work on it.
+// book checks a booking and processes it on the loop.
 func (s *Server) book(
 	ctx context.Context, b site.Booking, loop func(context.Context, func()) error,
 	work func(batch.Time, site.Booking, site.Planner) (site.Reservation, error),
@@ -80,8 +78,8 @@ func (s *Server) book(
 	return r, errors.Join(err, failed)
 }
 
-// setAside books at the batch system, too: it may have given the place away since it
-// was asked; called by the loop.
+// setAside also books at the batch system, which may have lost the slot since its answer; called by
+// the loop.
 func (s *Server) setAside(now batch.Time, b site.Booking, p site.Planner) (site.Reservation, error) {
 	for left := bookingTries; ; left-- {
 		r, err := s.core.Book(now, b, p)
@@ -97,15 +95,14 @@ func (s *Server) setAside(now batch.Time, b site.Booking, p site.Planner) (site.
 		}
 		s.core.Unbook(b.ID)
 		if refused := refusals(err); left == 1 || len(refused) == 0 || refused[0].Reason != exec.ReasonNoRoom {
-			return site.Reservation{}, fmt.Errorf("set processors aside: %w", err)
+			return site.Reservation{}, fmt.Errorf("reserve processors: %w", err)
 		}
 		now = s.now()
 	}
 }
 
-// agree submits a job with an agreement to the batch system, whose plan may have
-// changed since it was asked: then the job is forgotten, and the core asked again;
-// called by the loop.
+// agree submits a job with an agreement to the batch system. If the plan has changed since its
+// answer, the job is forgotten and the core asked again; called by the loop.
 func (s *Server) agree(j site.Job, plans []batch.Command, again func() (site.Job, []batch.Command, error)) (site.Job, []batch.Command, error) {
 	for left := bookingTries; ; left-- {
 		err := s.system.Do(s.life, plans)
@@ -122,7 +119,7 @@ func (s *Server) agree(j site.Job, plans []batch.Command, again func() (site.Job
 	}
 }
 
-// CancelReservation gives a reservation back.
+// CancelReservation cancels a reservation.
 func (s *Server) CancelReservation(ctx context.Context, name string) (r site.Reservation, err error) {
 	if s.leaving.Load() {
 		return r, errStopping
@@ -132,7 +129,7 @@ func (s *Server) CancelReservation(ctx context.Context, name string) (r site.Res
 	return r, errors.Join(err, failed)
 }
 
-// Reservations returns reservations, by their starts.
+// Reservations returns reservations, ordered by their starts.
 func (s *Server) Reservations(ctx context.Context, f site.ReservationFilter) (list []site.Reservation, err error) {
 	err = s.see(ctx, func() { list = s.core.Reservations(s.now(), f) })
 	return list, err
@@ -155,8 +152,8 @@ func (p *planner) EstimateInside(_ batch.Time, reservation batch.JobID, asks []b
 	return ok
 }
 
-// putReserved adds what has changed about reservations and agreements to the turn's
-// transaction; called by the loop.
+// putReserved adds the changes of reservations and agreements to the turn's transaction; called by
+// the loop.
 func (s *Server) putReserved(fx *site.Effects) error {
 	for i := range fx.Reserved {
 		r := &fx.Reserved[i]
@@ -179,7 +176,7 @@ func (s *Server) putReserved(fx *site.Effects) error {
 	return nil
 }
 
-// reservedIn reads a record of the store, if it is that of a reservation.
+// reservedIn decodes a record of the store if it is a reservation.
 func reservedIn(id string, hot []byte, list []site.Reservation) (_ []site.Reservation, is bool, err error) {
 	if !strings.HasPrefix(id, reservedPrefix) {
 		return list, false, nil
@@ -191,7 +188,7 @@ func reservedIn(id string, hot []byte, list []site.Reservation) (_ []site.Reserv
 	return append(list, r), true, nil
 }
 
-// restoreReservations gives the core the reservations and the counts of an earlier life.
+// restoreReservations restores the core's reservations and counts of agreements from the store.
 func (s *Server) restoreReservations(core *site.Site, list []site.Reservation) error {
 	if err := core.RestoreReservations(list); err != nil {
 		return err
@@ -212,8 +209,7 @@ func (s *Server) restoreReservations(core *site.Site, list []site.Reservation) e
 	return nil
 }
 
-// openWindows returns what the batch system is made with: the reservations that are
-// not over.
+// openWindows returns the reservations that are not over, for a new batch system.
 func (s *Server) openWindows(core *site.Site) []exec.Window {
 	var out []exec.Window
 	for _, r := range core.Reservations(instant(time.Now()), site.ReservationFilter{Active: true}) {
@@ -222,5 +218,5 @@ func (s *Server) openWindows(core *site.Site) []exec.Window {
 	return out
 }
 
-// stamp returns an instant for people.
+// stamp formats an instant for people.
 func stamp(t batch.Time) string { return time.UnixMicro(int64(t)).UTC().Format(time.RFC3339) }

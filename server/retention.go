@@ -16,11 +16,11 @@ type finished struct {
 	size  int64 // of its files, bytes
 }
 
-// expireEvery is how often the server looks for what has been kept long enough.
+// expireEvery is the interval between two checks for expired jobs.
 const expireEvery = time.Minute
 
-// keepFinished takes up the jobs that have ended in an earlier life, beside the
-// loop: there may be many files to be looked at.
+// keepFinished registers the jobs that ended before the restart. It runs outside of the loop,
+// because it may have to read many files.
 func (s *Server) keepFinished() {
 	jobs, _ := s.core.List(site.Filter{}, 0, 0)
 	s.spawn(func() {
@@ -35,7 +35,7 @@ func (s *Server) keepFinished() {
 			}
 		}
 		slices.SortFunc(old, func(a, b finished) int { return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.id, b.id)) })
-		// An error is the end of the server: the next one finds the jobs.
+		// An error means that the server is stopping; the jobs are registered after the restart.
 		_ = s.doRetry(s.life, func() {
 			s.ended = append(old, s.ended...)
 			s.endedSize += sum
@@ -44,11 +44,11 @@ func (s *Server) keepFinished() {
 	})
 }
 
-// keep notes that a job has ended and is kept; called by the loop.
+// keep registers a job that has ended; called by the loop.
 func (s *Server) keep(id batch.JobID, ended batch.Time) {
 	s.spawn(func() {
 		f := finished{id: id, ended: ended, size: s.data.Size(id)}
-		// An error is the end of the server: the next one finds the job.
+		// An error means that the server is stopping; the job is registered after the restart.
 		_ = s.doRetry(s.life, func() {
 			s.ended = append(s.ended, f)
 			s.endedSize += f.size
@@ -57,8 +57,8 @@ func (s *Server) keep(id batch.JobID, ended batch.Time) {
 	})
 }
 
-// expire forgets the jobs that have ended and are too many, too large or too old,
-// the oldest first; called by the loop.
+// expire forgets ended jobs while they are too many, too large or too old, the oldest first; called
+// by the loop.
 func (s *Server) expire() {
 	l := &s.cfg.Limits
 	for len(s.ended) > 0 {
@@ -69,7 +69,7 @@ func (s *Server) expire() {
 		s.ended = s.ended[1:]
 		s.endedSize -= old.size
 		if err := s.core.Forget(old.id); err != nil {
-			s.log.Error("forgetting a job", "job", old.id, "error", err)
+			s.log.Error("forgetting a job failed", "job", old.id, "error", err)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (s *Server) expire() {
 func (s *Server) discard(id batch.JobID) {
 	away, err := s.data.Discard(id)
 	if err != nil {
-		s.log.Warn("removing a job's directory", "job", id, "error", err)
+		s.log.Warn("removing a job directory failed", "job", id, "error", err)
 		return
 	}
 	if away == "" {
@@ -86,12 +86,12 @@ func (s *Server) discard(id batch.JobID) {
 	}
 	s.spawn(func() {
 		if err := s.data.Remove(away); err != nil {
-			s.log.Warn("removing a job's directory", "job", id, "error", err)
+			s.log.Warn("removing a job directory failed", "job", id, "error", err)
 		}
 	})
 }
 
-// housekeep drops what has been kept long enough, now and then.
+// housekeep removes expired jobs, partial uploads and tombstones at intervals.
 func (s *Server) housekeep() {
 	tick := time.NewTicker(expireEvery)
 	defer tick.Stop()
@@ -101,15 +101,15 @@ func (s *Server) housekeep() {
 		case <-s.life.Done():
 			return
 		}
-		// An error is that of a full disk, or of the end.
+		// An error means that the disk is full or the server is stopping.
 		_ = s.do(s.life, s.expire)
 		if err := s.content.Tidy(); err != nil {
-			s.log.Warn("dropping old parts of content", "error", err)
+			s.log.Warn("removing old partial uploads failed", "error", err)
 		}
 		for {
 			n, err := s.store.Expire(int64(s.now()), maxCalls)
 			if err != nil {
-				s.log.Warn("dropping old tombstones", "error", err)
+				s.log.Warn("removing old tombstones failed", "error", err)
 			}
 			if n < maxCalls || err != nil {
 				break

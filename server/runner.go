@@ -18,26 +18,25 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// keeper runs attempts outside of this process, so that they outlive it.
+// runner runs attempts in other processes, so that they outlive the server.
 type runner interface {
 	Launch(ctx context.Context, spec exec.Spec, j *site.Job) (exec.Launched, error)
 	// Bar makes the server's claim, see Server.bar.
 	Bar(key batch.Key) (won bool, err error)
-	// Attach says what became of an attempt. The job may be nil where nothing was
-	// launched in this life of the server.
+	// Attach returns what became of an attempt. The job is nil if this process did not launch it.
 	Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Launched, error)
-	// Age says since when the process of an attempt is there.
+	// Age returns the age of an attempt's process.
 	Age(key batch.Key) (time.Duration, error)
 	Close()
 }
 
-// nodeFollower is a keeper that hears of nodes that leave, and come back, and tells the batch
-// system; at first, before it returns, of those that are not there.
+// nodeFollower is a runner that observes nodes. follow reports lost and recovered nodes to the
+// batch system; before it returns it has reported the nodes that are down.
 type nodeFollower interface {
 	follow(ctx context.Context, system *exec.System)
 }
 
-// whole is the keeper of jobs that have whole processors: no more than the supervisor.
+// wholeRunner runs jobs that have whole processors; it needs only the supervisor.
 type wholeRunner struct {
 	client *supervisor.Client
 	data   *dataDir
@@ -55,7 +54,7 @@ func (p wholeRunner) Launch(ctx context.Context, spec exec.Spec, _ *site.Job) (e
 // Bar implements runner.
 func (p wholeRunner) Bar(key batch.Key) (won bool, err error) { return p.data.bar(key) }
 
-// bar makes the claim of an attempt in the job's own directory.
+// bar makes the claim of an attempt in the job's directory.
 func (d *dataDir) bar(key batch.Key) (won bool, err error) {
 	if err := os.MkdirAll(d.Job(key.Job), 0o700); err != nil {
 		return false, fmt.Errorf("job directory: %w", err)
@@ -68,7 +67,7 @@ func (d *dataDir) bar(key batch.Key) (won bool, err error) {
 func (p wholeRunner) Attach(ctx context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Launched, error) {
 	st, process, err := p.client.Attach(ctx, key, p.data.Attempts(key.Job))
 	if err != nil || process == nil {
-		return st, nil, err // likewise
+		return st, nil, err // not a nil *supervisor.Process
 	}
 	return st, process, nil
 }
@@ -85,7 +84,7 @@ func (p wholeRunner) Age(key batch.Key) (time.Duration, error) {
 // Close implements runner.
 func (p wholeRunner) Close() { p.client.Close() }
 
-// openRunner reaches what keeps the jobs of an embedded batch system.
+// openRunner creates the runner for the jobs of an embedded batch system.
 func (s *Server) openRunner() error {
 	if s.cfg.distant() {
 		far, err := s.reach()
@@ -111,17 +110,17 @@ func (s *Server) openRunner() error {
 	return nil
 }
 
-// metaRunner is the key under which the store keeps how jobs were run, when any ran.
+// metaRunner is the store's key for the kind of runner, present if any job ran.
 const metaRunner = "runner"
 
-// The ways in which jobs are run.
+// The kinds of runners.
 const (
 	runsWhole   = "whole"
 	runsShared  = "shared"
 	runsOnNodes = "nodes"
 )
 
-// kept is the way in which this server runs jobs.
+// runnerKind returns the kind of this server's runner.
 func (s *Server) runnerKind() string {
 	switch {
 	case s.cfg.distant():
@@ -132,7 +131,7 @@ func (s *Server) runnerKind() string {
 	return runsWhole
 }
 
-// describeRunnerChange says what there was, and what there is now.
+// describeRunnerChange describes the old and the new kind of runner.
 func (s *Server) describeRunnerChange(was, is string) string {
 	switch runsOnNodes {
 	case was:
@@ -143,8 +142,8 @@ func (s *Server) describeRunnerChange(was, is string) string {
 	return fmt.Sprintf("run with %s processors, and policy %s gives %s ones: start with the policy that they began with", was, s.cfg.policyName(), is)
 }
 
-// checkRunner refuses to take up jobs that an earlier life has run in another way: what
-// says whether they ran lies elsewhere, and they would run twice. Else it notes the way.
+// checkRunner refuses to adopt jobs of another kind of runner: their claims are elsewhere, and the
+// jobs would run twice. Otherwise it records the kind.
 func (s *Server) checkRunner(core *site.Site) error {
 	n := len(core.Unsettled())
 	is, was := s.runnerKind(), runsWhole
@@ -157,7 +156,7 @@ func (s *Server) checkRunner(core *site.Site) error {
 		was = string(said)
 	}
 	if is != was && n > 0 {
-		return fmt.Errorf("configuration: %d jobs %s, and wait for them or cancel them", n, s.describeRunnerChange(was, is))
+		return fmt.Errorf("configuration: %d jobs %s; then wait for the jobs or cancel them", n, s.describeRunnerChange(was, is))
 	}
 	var b store.Batch
 	if is != was {
@@ -172,11 +171,11 @@ func (s *Server) checkRunner(core *site.Site) error {
 	return s.store.Commit(&b)
 }
 
-// metaLease is the key under which the store keeps the lease of nodes that have addresses.
+// metaLease is the store's key for the lease of nodes with addresses.
 const metaLease = "lease"
 
-// checkLease refuses a shorter lease than that on which jobs may run: they would be taken
-// for over too early.
+// checkLease refuses a lease shorter than the lease under which jobs run: the server would declare
+// them dead too early.
 func (s *Server) checkLease(jobs int, b *store.Batch) error {
 	if !s.cfg.distant() {
 		return nil
@@ -187,7 +186,7 @@ func (s *Server) checkLease(jobs int, b *store.Batch) error {
 		return fmt.Errorf("read the store: %w", err)
 	}
 	if was, err := time.ParseDuration(string(said)); err == nil && is < was && jobs > 0 {
-		return fmt.Errorf("configuration: %d jobs run on a lease of %v, and this one is %v: start with at least that, and wait for them or cancel them", jobs, was, is)
+		return fmt.Errorf("configuration: %d jobs run under a lease of %v, but the lease is now %v: start with at least %[2]v, then wait for the jobs or cancel them", jobs, was, is)
 	}
 	if string(said) != is.String() {
 		b.SetMeta(metaLease, []byte(is.String()))

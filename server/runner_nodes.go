@@ -27,29 +27,29 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// distant is the keeper of jobs on other hosts, whole processors or shares of them.
+// nodeRunner runs jobs on other hosts, with whole processors or shares of them.
 //
-//	exec ─▶ distant ─▶ batch/exec/node/pool ─▶ host ─▶ batch/exec/node/remote ─▶ drover node
-//	            └─ site.Run: on which nodes, started how often
+//	exec ─▶ nodeRunner ─▶ batch/exec/node/pool ─▶ host ─▶ batch/exec/node/remote ─▶ drover node
+//	             └─ site.Run: its nodes, and how its program is launched on them
 //
-// What decides whether an attempt runs lies on its nodes. Which those are is on record
-// before anything is sent, so an attempt without such a record has never been launched.
+// The claim files of an attempt are on its nodes. The nodes are recorded before anything is sent to
+// them, so an attempt without that record was never launched.
 type nodeRunner struct {
 	*sharedRunner
 	nodes []batch.Node // of the configuration
-	hosts []*host      // likewise
+	hosts []*host      // one for each node
 	job   func(ctx context.Context, id batch.JobID) (site.Job, error)
 
 	mu    sync.Mutex
-	since map[batch.Key]time.Time // since when those run that were taken over
-	gone  map[int32]bool          // nodes that are not there
+	since map[batch.Key]time.Time // start times of adopted attempts
+	gone  map[int32]bool          // nodes that are down
 }
 
-// metaID is the key under which the store keeps by what the nodes know this directory.
+// metaID is the store's key for the ID that identifies this data directory to the nodes.
 const metaID = "id"
 
-// siteID returns the ID of the data directory, made when it is first asked for. Nodes
-// serve the directory that has claimed them.
+// siteID returns the ID of the data directory and creates it on first use. A node serves only the
+// data directory that claimed it.
 func (s *Server) siteID() (string, error) {
 	known, err := s.store.Meta(metaID)
 	if err == nil {
@@ -68,7 +68,7 @@ func (s *Server) siteID() (string, error) {
 	return id, s.store.Commit(&b)
 }
 
-// reach makes the keeper of nodes that have addresses. It waits for none of them.
+// reach creates the runner for nodes with addresses. It does not wait for them.
 func (s *Server) reach() (*nodeRunner, error) {
 	id, err := s.siteID()
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Server) reach() (*nodeRunner, error) {
 	return k, nil
 }
 
-// hostsOf says for the batch system which nodes are one host: nil for all.
+// hostsOf returns for the batch system which nodes share a host: nil if all do.
 func (c *Config) hostsOf() []int32 {
 	if !c.distant() {
 		return nil
@@ -116,7 +116,7 @@ func (c *Config) hostsOf() []int32 {
 	return each
 }
 
-// Bar implements runner. What a node has to say Attach asks it.
+// Bar implements runner. The claims are on the nodes; Attach asks those.
 func (k *nodeRunner) Bar(batch.Key) (won bool, err error) { return false, nil }
 
 // Attach implements runner.
@@ -144,7 +144,7 @@ func (k *nodeRunner) Attach(ctx context.Context, key batch.Key, j *site.Job) (at
 	case err != nil || p == nil:
 		return st, nil, err
 	case j == nil:
-		p.Detach() // nobody follows it
+		p.Detach() // no one waits for it
 		return st, nil, nil
 	}
 	k.mu.Lock()
@@ -153,8 +153,8 @@ func (k *nodeRunner) Attach(ctx context.Context, key batch.Key, j *site.Job) (at
 	return st, k.task(key, j, places, p), nil
 }
 
-// began returns since when an attempt runs that is taken over: as this server has written
-// it down, else as its node has, if that answers, by whose clock it may be later than now.
+// began returns the start of an adopted attempt: from the server's record, else from its node. It
+// is at most now, because a node's clock can be ahead.
 func began(j *site.Job, st *attempt.Status, now time.Time) time.Time {
 	at := now
 	switch {
@@ -175,7 +175,7 @@ func (k *nodeRunner) Age(key batch.Key) (time.Duration, error) {
 	defer k.mu.Unlock()
 	since, known := k.since[key]
 	if !known {
-		return 0, fmt.Errorf("attempt of %s: nothing is known of its start", key.Job)
+		return 0, fmt.Errorf("attempt of %s: its start is unknown", key.Job)
 	}
 	delete(k.since, key) // asked once
 	return time.Since(since), nil
@@ -189,7 +189,7 @@ func (k *nodeRunner) Close() {
 	}
 }
 
-// relocate gives the places of an attempt the numbers that their nodes have now.
+// relocate renumbers an attempt's allocation to the current indices of its nodes.
 func (s *Server) relocate(j *site.Job) error {
 	if !s.cfg.distant() || j.Run == nil || len(j.Run.Places) == 0 {
 		return nil
@@ -206,7 +206,7 @@ func (s *Server) relocate(j *site.Job) error {
 func renumber(nodes []batch.Node, j *site.Job) ([]batch.NodeAllocation, error) {
 	names := namesAlong(j.Run.Nodes, j.Run.Places)
 	if names == nil {
-		return nil, fmt.Errorf("job %s: its record does not say on which nodes it is", j.ID)
+		return nil, fmt.Errorf("job %s: its record lacks the names of its nodes", j.ID)
 	}
 	places := slices.Clone(j.Run.Places)
 	for i := range places {
@@ -219,19 +219,19 @@ func renumber(nodes []batch.Node, j *site.Job) ([]batch.NodeAllocation, error) {
 	return places, nil
 }
 
-// goneError says that a job may run on a node that the configuration has no more.
+// goneError reports that a job may run on a node that is no longer configured.
 type goneError struct {
 	job  batch.JobID
 	node string
 }
 
-// Error says what to do.
+// Error explains what the operator can do.
 func (e *goneError) Error() string {
-	return fmt.Sprintf("configuration: job %s may run on node %s, which is not there any more: start with it until the job has ended; if the node never answers again, that is when its lease is over", e.job, e.node)
+	return fmt.Sprintf("configuration: job %s may run on node %s, which is no longer configured: keep the node until the job has ended; if the node never answers again, the job ends with its lease", e.job, e.node)
 }
 
-// namesAlong returns the name of each place's node, where the names are those of the
-// nodes in the order of the places; nil if they cannot be.
+// namesAlong returns the node name of each part of an allocation, for names in the order of the
+// parts; nil if they do not match.
 func namesAlong(names []string, places []batch.NodeAllocation) []string {
 	all := make([]string, len(places))
 	of := make(map[int32]string)
@@ -245,7 +245,7 @@ func namesAlong(names []string, places []batch.NodeAllocation) []string {
 			name, rest = rest[0], rest[1:]
 			of[l.Node] = name
 		case i > 0 && places[i-1].Node != l.Node && len(rest) > 0 && rest[0] == name:
-			rest = rest[1:] // it is named once more
+			rest = rest[1:] // the name is repeated
 		}
 		all[i] = name
 	}
@@ -255,8 +255,8 @@ func namesAlong(names []string, places []batch.NodeAllocation) []string {
 	return all
 }
 
-// offers says how the site holds tasks to what they get: of other hosts the poorest way of
-// those that have answered.
+// offers returns how the site limits the resources of tasks: for remote hosts the weakest mechanism
+// among those that have answered.
 func (s *Server) offers() []string {
 	var able []string
 	k, far := s.runner.(*nodeRunner)
@@ -271,7 +271,7 @@ func (s *Server) offers() []string {
 	return able
 }
 
-// poorest returns for each ability the poorest way of a host.
+// poorest returns for each resource the weakest mechanism of a host.
 func (k *nodeRunner) poorest() []string {
 	ways := []string{cgroup.None.String(), cgroup.Signals.String(), cgroup.Duty.String(), cgroup.V1.String(), cgroup.V2.String()}
 	worst := make(map[string]int)
@@ -292,20 +292,20 @@ func (k *nodeRunner) poorest() []string {
 	return able
 }
 
-// host is a node of the site that is another host. Whenever it has been silent it is
-// asked what it is.
+// host is a node that is another host. The server asks for its description whenever it answers
+// again.
 type host struct {
 	pool.Node
 	far  *remote.Node
-	want batch.Node // as the configuration has it
+	want batch.Node // the configured node
 	log  hclog.Logger
 
 	mu    sync.Mutex
-	known bool // since it was silent last
+	known bool // described since it last stopped answering
 	about node.Description
 }
 
-// Renew implements pool.Node. The pool renews one after the other.
+// Renew implements pool.Node. The pool does not call it concurrently.
 func (h *host) Renew(ctx context.Context, lease time.Duration) error {
 	err := h.Node.Renew(ctx, lease)
 	h.mu.Lock()
@@ -322,17 +322,17 @@ func (h *host) Renew(ctx context.Context, lease time.Duration) error {
 	h.mu.Lock()
 	h.known, h.about = true, about
 	h.mu.Unlock()
-	h.tell(&about)
+	h.logDescription(&about)
 	return nil
 }
 
-// tell says what a node is, and what it lacks.
-func (h *host) tell(d *node.Description) {
+// logDescription logs a node's description and what the node lacks.
+func (h *host) logDescription(d *node.Description) {
 	if d.Processors < int(h.want.Processors) {
-		h.log.Warn("the node has fewer processors than the configuration says: tasks get less than their shares", "has", d.Processors, "configured", h.want.Processors)
+		h.log.Warn("node has fewer processors than configured; tasks get less than their shares", "actual", d.Processors, "configured", h.want.Processors)
 	}
 	if d.Memory > 0 && d.Memory < h.want.Memory {
-		h.log.Warn("the node has less memory than the configuration says: tasks may be killed for want of it", "has", d.Memory, "configured", h.want.Memory)
+		h.log.Warn("node has less memory than configured; tasks may be killed", "actual_bytes", d.Memory, "configured", h.want.Memory)
 	}
 	say, by := h.log.Info, make([]string, len(d.Offers))
 	for i, o := range d.Offers {
@@ -341,31 +341,31 @@ func (h *host) tell(d *node.Description) {
 			say = h.log.Warn
 		}
 	}
-	say("what holds tasks to what they get there", "by", strings.Join(by, " "), "version", d.Version, "tasks", d.Tasks)
+	say("node described", "limits", strings.Join(by, " "), "version", d.Version, "tasks", d.Tasks)
 }
 
-// offers returns how it does each thing; nothing while it was never there.
+// offers returns how the host limits each resource; nil before its first description.
 func (h *host) offers() []node.Offer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.about.Offers
 }
 
-// follow implements nodeFollower. Nodes are away before the batch system hears of it, until it has
-// heard that they are there.
+// follow implements nodeFollower. A node counts as down before the batch system learns of its loss,
+// and until the batch system knows that it is back.
 func (k *nodeRunner) follow(ctx context.Context, system *exec.System) {
 	k.pool.Follow(func(n int32, up bool) {
 		if !up {
 			k.turn(n, false)
 		}
 		if err := system.SetNode(ctx, n, up); err != nil && !errors.Is(err, exec.ErrClosed) && ctx.Err() == nil {
-			k.log.Error("news of a node", "node", n, "up", up, "error", err)
+			k.log.Error("node state not reported", "node", n, "up", up, "error", err)
 		}
 		if up {
 			k.turn(n, true)
 		}
 	})
-	k.pool.Asked(ctx) // before anything is started
+	k.pool.Asked(ctx) // before any job starts
 }
 
 func (k *nodeRunner) turn(n int32, up bool) {
@@ -378,7 +378,7 @@ func (k *nodeRunner) turn(n int32, up bool) {
 	}
 }
 
-// away names the nodes that are not there.
+// away returns the names of the nodes that are down.
 func (k *nodeRunner) away() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -391,7 +391,7 @@ func (k *nodeRunner) away() []string {
 	return names
 }
 
-// awayReasons returns why each of the nodes is not there that are not, by their names.
+// awayReasons returns the reason for each node that is down, by node name.
 func (s *Server) awayReasons() map[string]string {
 	k, far := s.runner.(*nodeRunner)
 	if !far {
@@ -406,7 +406,7 @@ func (s *Server) awayReasons() map[string]string {
 	return why
 }
 
-// NodesAway names the nodes that do not answer.
+// NodesAway returns the names of the nodes that do not answer.
 func (s *Server) NodesAway() []string {
 	if k, far := s.runner.(*nodeRunner); far {
 		return k.away()
@@ -414,20 +414,20 @@ func (s *Server) NodesAway() []string {
 	return nil
 }
 
-// awayProblem says why nobody can tell when something could start that the nodes which
-// are there cannot run; nil if all are there.
+// awayProblem returns the problem of an estimate that depends on nodes that are down; nil if all
+// are up.
 func (s *Server) awayProblem() error {
 	names := s.NodesAway()
 	if len(names) == 0 {
 		return nil
 	}
 	return &problem.Problem{
-		Reason: problem.NoEstimate, Message: fmt.Sprintf("it cannot start before nodes are there again that do not answer now: %s", strings.Join(names, ", ")),
-		Hint: "submitted to this site it waits for them; drover sites shows the others", Retryable: true,
+		Reason: problem.NoEstimate, Message: fmt.Sprintf("the job cannot start until these nodes answer again: %s", strings.Join(names, ", ")),
+		Hint: "a job submitted to this site waits for them; drover sites shows the others", Retryable: true,
 	}
 }
 
-// neverStarts says whether nothing could ever start, as things stand.
+// neverStarts reports whether no shape of an estimate can start.
 func neverStarts(e *batch.Estimate) bool {
 	for _, at := range e.Starts {
 		if at != batch.Never {
@@ -437,8 +437,8 @@ func neverStarts(e *batch.Estimate) bool {
 	return len(e.Starts) > 0
 }
 
-// guess says something of what waits for nodes, good for choosing a shape: as if they
-// were there.
+// assumeNodesUp replaces the estimate of a job that waits for nodes by a forecast as if they were
+// up, which is good enough to choose a shape.
 func assumeNodesUp(e *batch.Estimate, now batch.Time) {
 	e.Kind, e.P, e.Ends = batch.Forecast, 0, nil
 	for i := range e.Starts {

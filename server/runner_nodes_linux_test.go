@@ -226,7 +226,7 @@ func TestServerStartsWithoutItsNodesAndJobsWait(t *testing.T) {
 	_ = stream.Close()
 	_, err = s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "where",
 		Width: 4}})
-	if err == nil || !strings.Contains(err.Error(), "do not answer now: "+b.Name) {
+	if err == nil || !strings.Contains(err.Error(), "until these nodes answer again: "+b.Name) {
 		t.Errorf("estimate: %v", err)
 	}
 	b.Start()
@@ -362,7 +362,7 @@ func TestNodesThatDifferFromTheConfigurationAreRefused(t *testing.T) {
 	for what, words := range map[string][]string{
 		"another's":  {"node is down", b.Name, "serves another server of site lyon"},
 		"named":      {"node is down", "other", "this node is called " + c.Name},
-		"processors": {"fewer processors", a.Name, "has=2", "configured=3"},
+		"processors": {"fewer processors", a.Name, "actual=2", "configured=3"},
 		"memory":     {"less memory", a.Name},
 	} {
 		soon(t, what+" is logged", func() bool { return log.has(words...) })
@@ -398,8 +398,8 @@ func TestConfigurationThatWouldLoseJobsOnNodesIsRefused(t *testing.T) {
 	here.Lease, here.Nodes = 0, []Nodes{{Name: "n", Processors: 4}}
 	here.Catalogue = configured(t, "").Catalogue
 	for want, other := range map[string]Config{
-		"may run on node " + j.GetNodes()[0] + ", which is not there any more":           without,
-		"1 jobs run on a lease of 10s, and this one is 2s":                               shorter,
+		"may run on node " + j.GetNodes()[0] + ", which is no longer configured":         without,
+		"1 jobs run under a lease of 10s, but the lease is now 2s":                       shorter,
 		"1 jobs run on nodes with addresses, and the configuration has none: start with": here,
 	} {
 		if _, err := New(other); err == nil || !strings.Contains(err.Error(), want) {

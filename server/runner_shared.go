@@ -24,22 +24,22 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// sharing is the keeper of jobs that have shares of processors: on virtual nodes of this
-// host, each attempt in a control group of its own.
+// sharedRunner runs jobs that have shares of processors on virtual nodes of this host, each attempt
+// in a control group.
 //
-//	exec ─▶ sharing ─▶ batch/exec/node/pool ─▶ node.Host ─▶ supervisor, control groups
-//	            └─ gauge: what tasks use ─▶ policy
+//	exec ─▶ sharedRunner ─▶ batch/exec/node/pool ─▶ node.Host ─▶ supervisor, control groups
+//	             └─ gauge: resource use of tasks ─▶ policy
 type sharedRunner struct {
 	host  *node.Host
 	pool  *pool.Pool
-	pins  [][]int // processors of the host that virtual nodes have for themselves; nil: none do
+	pins  [][]int // the host's processors of each virtual node; nil: not pinned
 	gauge *gauge
 	log   hclog.Logger
 
 	followed attemptSet
 }
 
-// share makes the keeper of a policy that shares processors.
+// share creates the runner for a policy that shares processors.
 func (s *Server) share() (*sharedRunner, error) {
 	root, err := filepath.Abs(s.data.Root)
 	if err != nil {
@@ -72,18 +72,18 @@ func (s *Server) share() (*sharedRunner, error) {
 		if o.Way == cgroup.None || o.Way == cgroup.Signals {
 			say = s.log.Warn
 		}
-		say("what holds jobs to what they get", "ability", o.Ability, "by", o.Way, "why", o.Why)
+		say("resource limit", "resource", o.Ability, "enforced_by", o.Way, "reason", o.Why)
 	}
 	if worth < cgroup.Processor {
-		s.log.Warn("this site has more processors than its host: each is worth a part of one", "processors", s.about.Platform.Width(), "of", runtime.NumCPU(), "worth", float64(worth)/float64(cgroup.Processor))
+		s.log.Warn("site has more processors than its host; each gets a part of one", "processors", s.about.Platform.Width(), "host_processors", runtime.NumCPU(), "part", float64(worth)/float64(cgroup.Processor))
 	}
 	return &sharedRunner{host: host, pool: nodes, pins: pins, gauge: newGauge(nearMeter{host}, worth, nodes), log: s.log}, nil
 }
 
-// pins gives each virtual node processors of its own, where the host has enough.
+// pins assigns processors of the host to each virtual node exclusively, if the host has enough.
 func (s *Server) pins(host *node.Host, worth cgroup.CPU) [][]int {
 	if worth < cgroup.Processor {
-		return nil // that is told
+		return nil // share has logged it
 	}
 	var has []int
 	for _, n := range s.about.Platform.Nodes {
@@ -91,14 +91,14 @@ func (s *Server) pins(host *node.Host, worth cgroup.CPU) [][]int {
 	}
 	pins, err := host.Pin(has)
 	if err != nil {
-		s.log.Info("tasks run on any processor of the host: nodes have none of their own", "why", err)
+		s.log.Info("nodes not pinned; tasks run on any processor of the host", "reason", err)
 		return nil
 	}
-	s.log.Info("each node has processors of its own", "processors", pins)
+	s.log.Info("nodes pinned to processors", "processors", pins)
 	return pins
 }
 
-// worthOf returns what each processor of a site is of its host's.
+// worthOf returns the part of a host processor that each processor of the site gets.
 func worthOf(width int32, has int) cgroup.CPU {
 	if int(width) <= has {
 		return cgroup.Processor
@@ -106,7 +106,7 @@ func worthOf(width int32, has int) cgroup.CPU {
 	return max(1, cgroup.Processor*cgroup.CPU(has)/cgroup.CPU(width))
 }
 
-// measurements is where the batch system hears what tasks need.
+// measurements returns the source of the tasks' measured needs; nil without shared processors.
 func (s *Server) measurements() exec.Measurements {
 	if s.shared == nil {
 		return nil
@@ -114,18 +114,18 @@ func (s *Server) measurements() exec.Measurements {
 	return s.shared.gauge
 }
 
-// follow has the batch system hear of nodes that leave.
+// follow reports lost and recovered nodes to the batch system.
 func (k *sharedRunner) follow(ctx context.Context, system *exec.System) {
 	k.pool.Follow(func(n int32, up bool) {
 		if err := system.SetNode(ctx, n, up); err != nil && !errors.Is(err, exec.ErrClosed) && ctx.Err() == nil {
-			k.log.Error("news of a node", "node", n, "up", up, "error", err)
+			k.log.Error("node state not reported", "node", n, "up", up, "error", err)
 		}
 	})
 }
 
 // Launch implements runner.
 func (k *sharedRunner) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.Launched, error) {
-	k.followed.add(spec.Key) // while it is launched, too: nobody may ask what became of it
+	k.followed.add(spec.Key) // even during the launch, so that it cannot be recovered meanwhile
 	p, err := k.pool.Launch(spec)
 	if err != nil {
 		k.followed.remove(spec.Key)
@@ -142,7 +142,7 @@ func (k *sharedRunner) Attach(ctx context.Context, key batch.Key, j *site.Job) (
 	if k.followed.has(key) {
 		return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}
-	places, how := []batch.NodeAllocation{{Processors: 1, Share: batch.One}}, batch.LaunchOnce // any: all nodes are one host
+	places, how := []batch.NodeAllocation{{Processors: 1, Share: batch.One}}, batch.LaunchOnce // any node will do: all are one host
 	if j != nil && j.Run != nil && len(j.Run.Places) > 0 {
 		how = j.Run.Launch
 		places = slices.Clone(j.Run.Places)
@@ -155,13 +155,13 @@ func (k *sharedRunner) Attach(ctx context.Context, key batch.Key, j *site.Job) (
 	case err != nil || p == nil:
 		return st, nil, err
 	case j == nil:
-		p.Detach() // nobody follows it
+		p.Detach() // no one waits for it
 		return st, nil, nil
 	}
 	if j.Run != nil && len(j.Run.Places) > 0 {
-		// What its nodes have, and are worth, may be something else by now.
+		// Size and worth of its nodes may have changed.
 		if err := p.SetShares(j.Run.Places); err != nil {
-			k.log.Info("shares of a task not set anew", "job", key.Job, "error", err)
+			k.log.Info("update of task shares failed", "job", key.Job, "error", err)
 		}
 	}
 	return st, k.task(key, j, places, p), nil
@@ -176,25 +176,25 @@ func (k *sharedRunner) Age(key batch.Key) (time.Duration, error) {
 func (k *sharedRunner) Close() {
 	k.pool.Close()
 	if err := k.host.Close(); err != nil {
-		k.log.Warn("leaving the node", "error", err)
+		k.log.Warn("closing the node failed", "error", err)
 	}
 }
 
-// sharedProcess is what the pool's processes are.
+// sharedProcess is a process of the pool.
 type sharedProcess interface {
 	exec.Launched
 	exec.Detacher
 	exec.Sharer
 }
 
-// task is an attempt that runs.
+// task is a running attempt.
 type task struct {
 	sharedProcess
 	of  *sharedRunner
 	key batch.Key
 }
 
-// task takes note of an attempt that the batch system follows.
+// task records an attempt that the batch system follows.
 func (k *sharedRunner) task(key batch.Key, j *site.Job, places []batch.NodeAllocation, p exec.Launched) exec.Launched {
 	process, able := p.(sharedProcess)
 	if !able {

@@ -26,8 +26,8 @@ import (
 // apiVersion is the version of drover.v1 that this server speaks.
 const apiVersion = 1
 
-// stopTimeout is how long calls under way, and the gossip, may take when the
-// server stops; jobs have their grace time besides.
+// stopTimeout is how long running calls and the gossip may take when the server stops; jobs have
+// their grace period besides.
 const stopTimeout = 5 * time.Second
 
 // membership is what the server needs of gossip.
@@ -37,7 +37,7 @@ type membership interface {
 	Close() error
 }
 
-// Server is a running site. Its methods may be called from several goroutines.
+// Server is a running site. Its methods can be called concurrently.
 type Server struct {
 	cfg          Config
 	about        site.Config
@@ -50,14 +50,14 @@ type Server struct {
 	dataLocks    jobLocks // of submissions that use or keep data
 	system       system
 	cluster      externalCluster // nil with an embedded batch system
-	silent       bool            // the cluster did not answer this server process: its description is an earlier one
+	silent       bool            // the cluster has not answered this process; its description is from the store
 	runner       runner
-	shared       *sharedRunner // the same, if jobs have shares of processors; else nil
+	shared       *sharedRunner // the same runner, if jobs have shares of processors; else nil
 	outbox       *outbox
 	dependencies dependencies
 	drafts       *drafts
 	group        membership
-	seed         string // where the group is reached
+	seed         string // host:port of the gossip
 	listener     net.Listener
 	url          string
 	disk         disk
@@ -65,33 +65,32 @@ type Server struct {
 	calls   chan *call
 	quit    chan struct{} // closed to end the loop
 	over    chan struct{} // closed when the loop has ended
-	closing chan struct{} // closed when nothing more will happen to any job
-	fatal   chan error    // holds why the loop had to end by itself
-	leaving atomic.Bool   // no new work is taken
+	closing chan struct{} // closed when no job can change any more
+	fatal   chan error    // the failure that ended the loop
+	leaving atomic.Bool   // no new work is accepted
 	work    sync.WaitGroup
-	life    context.Context // of all that the server does for itself
+	life    context.Context // of all background work
 	die     context.CancelFunc
 
-	// What follows belongs to the loop.
+	// The loop owns the following fields.
 	core     *site.Site
 	turns    *loop.Loop
-	broken   error // why the server has to end
+	broken   error // the failure that ends the server
 	batch    store.Batch
-	draining bool        // as it is on disk
-	voided   []batch.Key // attempts that were undone in this life
-	windows  []batch.Key // reservations that the batch system has set aside in this turn
-	// agreements is what has become of them, as it is on disk.
+	draining bool        // the durable value
+	voided   []batch.Key // attempts that this process undid
+	windows  []batch.Key // reservations that the batch system booked in this turn
+	// agreements counts their outcomes; the durable value.
 	agreements site.Agreements
 	adopted    bool // a job got a directory in this turn
-	retired    bool // nothing is begun any more
+	retired    bool // no work is started any more
 	watchers   watchers
-	ended      []finished // kept, the oldest first
-	endedSize  int64      // of their files, bytes
+	ended      []finished // finished jobs that are kept, oldest first
+	endedSize  int64      // of their files, in bytes
 }
 
-// New opens the server's sockets, so that its addresses are known, takes its
-// directory and joins the gossip. Run serves; a server that is not run must be
-// closed.
+// New opens the server's sockets, so that its addresses are known, locks its directory and joins
+// the gossip. Run serves; close a server that is never run.
 func New(cfg Config) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("server configuration: %w", err)
@@ -108,7 +107,7 @@ func New(cfg Config) (*Server, error) {
 	if s.cfg.Program == "" {
 		self, err := os.Executable()
 		if err != nil {
-			return nil, fmt.Errorf("server %s: find my own program: %w", cfg.Name, err)
+			return nil, fmt.Errorf("server %s: path of this program: %w", cfg.Name, err)
 		}
 		s.cfg.Program = self
 	}
@@ -121,13 +120,13 @@ func New(cfg Config) (*Server, error) {
 // Name returns the name of the site.
 func (s *Server) Name() string { return s.cfg.Name }
 
-// Addr returns the host:port on which the RPC face listens.
+// Addr returns the host:port that the server listens on.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// URL returns where others reach the RPC face.
+// URL returns the URL at which others reach the server.
 func (s *Server) URL() string { return s.url }
 
-// Seed returns the host:port of the server's gossip, for others to join.
+// Seed returns the host:port of the server's gossip, which others can join.
 func (s *Server) Seed() string { return s.seed }
 
 // Run serves until ctx ends, then stops and returns nil: it leaves the gossip, accepts
@@ -151,7 +150,7 @@ func (s *Server) Run(ctx context.Context) error {
 	server, health := rpc.Serve(s, s.log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(s.listener) }()
-	s.log.Info("server is up", "url", s.url, "gossip", s.seed, "policy", s.cfg.policyName())
+	s.log.Info("server started", "url", s.url, "gossip", s.seed, "policy", s.cfg.policyName())
 	var err error
 	select {
 	case err = <-failed:
@@ -159,18 +158,18 @@ func (s *Server) Run(ctx context.Context) error {
 	case err = <-s.fatal:
 		err = fmt.Errorf("server %s: %w", s.cfg.Name, err)
 	case <-ctx.Done():
-		s.log.Info("server stops", "reason", context.Cause(ctx))
+		s.log.Info("server stopping", "reason", context.Cause(ctx))
 	}
 	s.leaving.Store(true)
 	health.Stopping()
 	s.drafts.close()
 	s.leave(s.life)
 	if s.releaseJobs(s.life) {
-		<-watching // it has heard of every end
+		<-watching // it has processed every end
 	}
 	unwatch()
 	<-watching
-	// A submission that had not seen leaving is through after this.
+	// A submission that did not see leaving has finished after this.
 	_ = s.see(context.WithoutCancel(ctx), func() { s.retired = true })
 	s.die()
 	s.work.Wait()
@@ -179,7 +178,7 @@ func (s *Server) Run(ctx context.Context) error {
 	defer done()
 	if e := server.Shutdown(ending); e != nil {
 		s.log.Warn("calls cut off", "error", e)
-		_ = server.Close() // nothing more can be done for them
+		_ = server.Close() // there is no way to recover them
 	}
 	close(s.quit)
 	<-s.over
@@ -189,29 +188,29 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	if s.cfg.OnStop == EndJobs && s.runner != nil && !s.cfg.distant() {
 		if e := supervisor.Dismiss(ending, s.data.Root, false); e != nil {
-			s.log.Warn("the supervisor stays for a while", "error", e)
+			s.log.Warn("stopping the supervisor failed", "error", e)
 		}
 	}
 	return errors.Join(err, s.store.Close(), s.data.Close())
 }
 
-// fail ends the server because of what the loop cannot go on after.
+// fail stops the server after a failure that the loop cannot handle.
 func (s *Server) fail(err error) {
-	s.log.Error("the server cannot go on", "error", err)
+	s.log.Error("server failed", "error", err)
 	s.fatal <- err
 }
 
-// leave says goodbye to the gossip.
+// leave leaves the gossip.
 func (s *Server) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	if err := s.group.Leave(ctx); err != nil {
-		s.log.Warn("leaving", "error", err)
+		s.log.Warn("leaving the gossip failed", "error", err)
 	}
 }
 
-// releaseJobs ends what runs, or leaves it to the supervisor, and says whether all of
-// it is settled.
+// releaseJobs ends running jobs, or leaves them to the supervisor. It reports whether all are
+// settled.
 func (s *Server) releaseJobs(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Grace+stopTimeout)
 	defer cancel()
@@ -220,13 +219,13 @@ func (s *Server) releaseJobs(ctx context.Context) bool {
 		end = s.system.Close
 	}
 	if err := end(ctx); err != nil {
-		s.log.Error("letting the jobs go", "error", err)
+		s.log.Error("releasing the batch system failed", "error", err)
 		return false
 	}
 	return true
 }
 
-// Close frees what a server holds that is not run.
+// Close frees the resources of a server that was not run.
 func (s *Server) Close() error {
 	var errs []error
 	s.die()

@@ -28,7 +28,7 @@ func (s *Server) About() rpc.About {
 // Services returns what the site offers.
 func (s *Server) Services() []*catalogue.Service { return s.cfg.Catalogue.Services() }
 
-// CheckPeerName refuses a name that no other site can have.
+// CheckPeerName refuses an invalid site name and the name of this site.
 func (s *Server) CheckPeerName(field, name string) error {
 	if badName(name) || name == s.cfg.Name {
 		return &problem.Problem{
@@ -54,7 +54,7 @@ func (s *Server) Status(ctx context.Context) (rpc.Status, error) {
 	return out, nil
 }
 
-// Accuracy returns how well earlier estimates were kept.
+// Accuracy returns the accuracy of earlier estimates.
 func (s *Server) Accuracy(ctx context.Context) (all []site.Accuracy, err error) {
 	err = s.see(ctx, func() { all = s.core.Accuracy() })
 	return all, err
@@ -136,10 +136,10 @@ func (s *Server) jobUsage(j *site.Job, f *batch.Found, nodes []rpc.NodeUsage) rp
 	return u
 }
 
-// maxSwitches bounds how many switches of its policy a site tells.
+// maxSwitches bounds the policy switches in a report.
 const maxSwitches = 20
 
-// inspected is a batch system with a policy that can be looked at.
+// inspected is a batch system with a policy that gives reports.
 type inspected interface {
 	Inspect(ctx context.Context, see func(batch.Policy)) error
 }

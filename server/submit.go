@@ -12,8 +12,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// Submit accepts a request as a job. Submitting the same request under the same ID
-// again returns the same job.
+// Submit accepts a request as a job. It is idempotent: the same request under the same ID returns
+// the same job.
 func (s *Server) Submit(ctx context.Context, sub site.Submission) (site.Job, error) {
 	if s.leaving.Load() {
 		return site.Job{}, errStopping
@@ -26,7 +26,7 @@ func (s *Server) Submit(ctx context.Context, sub site.Submission) (site.Job, err
 		return site.Job{}, err
 	}
 	if usesDepot(sub.Request) {
-		// Repeated calls must not undo each other's use of data.
+		// Concurrent repetitions must not undo each other's use of data.
 		done, err := s.dataLocks.take(ctx, id)
 		if err != nil {
 			return site.Job{}, err
@@ -45,7 +45,7 @@ func (s *Server) Submit(ctx context.Context, sub site.Submission) (site.Job, err
 	return s.withDossier(j)
 }
 
-// submitOnce submits a request in which all handles of data are resolved.
+// submitOnce submits a request with all data handles resolved.
 func (s *Server) submitOnce(ctx context.Context, sub site.Submission) (site.Job, error) {
 	staged := ""
 	if inputs := s.inputs(sub.Request); len(inputs) > 0 || len(sub.Request.After) > 0 {
@@ -69,8 +69,8 @@ func (s *Server) submitOnce(ctx context.Context, sub site.Submission) (site.Job,
 	return j, errors.Join(err, failed)
 }
 
-// knows says whether a submission is a repeated one; if not, its ID must be of
-// our time.
+// knows reports whether a submission is a repetition; otherwise its ID must have a current
+// timestamp.
 func (s *Server) knows(ctx context.Context, id batch.JobID) (known bool, err error) {
 	var failed error
 	err = s.see(ctx, func() {
@@ -84,8 +84,8 @@ func (s *Server) knows(ctx context.Context, id batch.JobID) (known bool, err err
 	return known, errors.Join(err, failed)
 }
 
-// stage creates a directory with the inputs of a job that can come; "" if there are
-// none: then the launch creates the job's directory.
+// stage creates a directory with the inputs of a new job; "" if it has none: then the launch
+// creates the job's directory.
 func (s *Server) stage(inputs map[string]files.Input) (string, error) {
 	if len(inputs) == 0 {
 		return "", nil
@@ -93,8 +93,8 @@ func (s *Server) stage(inputs map[string]files.Input) (string, error) {
 	return s.data.Stage(s.content, inputs)
 }
 
-// inputs returns the files and blocks of a request, by argument; none for an invalid
-// request, which the core refuses.
+// inputs returns the files and blocks of a request, by argument; none for an invalid request, which
+// the core refuses.
 func (s *Server) inputs(r *site.Request) map[string]files.Input {
 	service, err := s.cfg.Catalogue.Service(r.Service)
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *Server) inputs(r *site.Request) map[string]files.Input {
 	return inputs
 }
 
-// accept is the submission itself; called by the loop. The staged directory
-// becomes the job's, and staged empty, if the job is new.
+// accept is the part of a submission that runs on the loop. For a new job it makes the staged
+// directory the job's and empties staged.
 func (s *Server) accept(ctx context.Context, sub site.Submission, staged *string) (site.Job, error) {
 	id := sub.ID
 	if s.leaving.Load() {
@@ -129,26 +129,26 @@ func (s *Server) accept(ctx context.Context, sub site.Submission, staged *string
 			return site.Job{}, err
 		}
 	}
-	// The batch system plans with it from now on, and starts it when it is durable.
+	// The batch system plans with the job from now on and starts it once it is durable.
 	j, plans, err := s.enter(ctx, sub)
 	if err != nil {
 		return site.Job{}, err
 	}
 	if len(plans) > 0 && *staged != "" {
 		if err := s.data.Adopt(*staged, id); err != nil {
-			s.log.Error("job without a directory", "job", id, "error", err)
-			s.rejected(j.Key(), errors.New("the server could not make its directory"))
+			s.log.Error("create job directory failed", "job", id, "error", err)
+			s.rejected(j.Key(), errors.New("the server could not create the job's directory"))
 			return s.core.Job(id)
 		}
 		*staged, s.adopted = "", true
 	}
 	s.order(ctx, plans)
-	s.log.Debug("accepted", "job", id, "service", j.Service, "shape", j.Shape)
+	s.log.Debug("job accepted", "job", id, "service", j.Service, "shape", j.Shape)
 	return j, nil
 }
 
-// enter submits to the core, and returns what the batch system is to be told, which
-// knows of a job with an agreement already; called by the loop.
+// enter submits a job to the core and returns the resulting commands for the batch system, which
+// already knows a job with an agreement; called by the loop.
 func (s *Server) enter(ctx context.Context, sub site.Submission) (site.Job, []batch.Command, error) {
 	p := planner{ctx: ctx, server: s, blind: true}
 	j, err := s.core.Submit(s.now(), sub, &p)
@@ -165,12 +165,12 @@ func (s *Server) enter(ctx context.Context, sub site.Submission) (site.Job, []ba
 	})
 }
 
-// mayAccept says why a new job may not be accepted; called by the loop.
+// mayAccept returns why a new job cannot be accepted, or nil; called by the loop.
 func (s *Server) mayAccept(id batch.JobID) error {
 	return cmp.Or(site.CheckAge(s.now(), id), s.full())
 }
 
-// full returns a *problem.Problem when no further job may wait here; called by the loop.
+// queueFull returns a *problem.Problem if no further job can wait here; called by the loop.
 func (s *Server) full() error {
 	if s.core.Load().Waiting < s.cfg.Limits.Waiting {
 		return nil

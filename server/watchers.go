@@ -9,22 +9,21 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// watchers are those who want to hear of changes. They belong to the loop, which
-// waits for none of them: a slow one skips states.
+// watchers are the subscribers to changes of jobs. The loop owns them and waits for none: a slow
+// subscriber skips states.
 type watchers struct {
 	jobs map[batch.JobID][]chan site.Job // each holds the latest state
 	all  []*feed
 }
 
-// feed is one who wants to hear of all jobs: the names of those that have changed
-// since he last asked, each once.
+// feed is a subscriber to all jobs: the IDs of jobs that changed since its last read, each once.
 type feed struct {
 	changed map[batch.JobID]struct{}
 	more    chan struct{} // holds at most one
 }
 
-// tell lets those know who watch a job, as it is on disk now; called by the loop.
-func (s *Server) tell(r *site.Record) {
+// notify passes a job's durable state to the job's subscribers; called by the loop.
+func (s *Server) notify(r *site.Record) {
 	id := r.ID
 	for _, f := range s.watchers.all {
 		f.changed[id] = struct{}{}
@@ -40,21 +39,21 @@ func (s *Server) tell(r *site.Record) {
 	j, err := s.core.Job(id)
 	if err != nil {
 		if r.State != site.Absent.String() {
-			return // it has been forgotten
+			return // the job was forgotten
 		}
-		j = site.Job{ID: id} // it has stayed elsewhere
+		j = site.Job{ID: id} // the move here failed
 	}
 	for _, w := range list {
 		select {
-		case <-w: // nobody has looked at the one before
+		case <-w: // replace a state that was not read
 		default:
 		}
 		w <- j
 	}
 }
 
-// subscribe returns a job as it is, and a channel with its latest state after
-// each change. cancel ends the subscription.
+// subscribe returns a job's state and a channel that receives its latest state after each change.
+// cancel ends the subscription.
 func (s *Server) subscribe(ctx context.Context, id batch.JobID) (first site.Job, changes <-chan site.Job, cancel func(), err error) {
 	w := make(chan site.Job, 1)
 	var failed error
@@ -67,7 +66,7 @@ func (s *Server) subscribe(ctx context.Context, id batch.JobID) (first site.Job,
 		}
 	})
 	cancel = func() {
-		// An error means that the loop, and with it all watching, is over.
+		// An error means that the loop, and with it the subscription, has ended.
 		_ = s.see(context.WithoutCancel(ctx), func() {
 			left := slices.DeleteFunc(s.watchers.jobs[id], func(o chan site.Job) bool { return o == w })
 			if s.watchers.jobs[id] = left; len(left) == 0 {
@@ -84,8 +83,8 @@ func (s *Server) subscribe(ctx context.Context, id batch.JobID) (first site.Job,
 	return first, w, cancel, nil
 }
 
-// WatchJobs sends all jobs that are not final, then synced, and then every job that
-// changes, as they are on disk, until ctx ends.
+// WatchJobs sends all jobs that are not final, then synced, and then every job that changes, in its
+// durable state, until ctx ends.
 func (s *Server) WatchJobs(ctx context.Context, send func(jobs []site.Job, synced bool) error) error {
 	f := &feed{changed: make(map[batch.JobID]struct{}), more: make(chan struct{}, 1)}
 	err := s.see(ctx, func() {
@@ -127,10 +126,10 @@ func (s *Server) WatchJobs(ctx context.Context, send func(jobs []site.Job, synce
 	}
 }
 
-// maxNews bounds how many jobs are told in one piece.
+// maxNews bounds the jobs sent in one batch.
 const maxNews = 1000
 
-// news takes some of the jobs that have changed, and says whether there are more.
+// news removes and returns some of the changed jobs, and reports whether there are more.
 func (s *Server) news(ctx context.Context, f *feed) (jobs []site.Job, rest bool, err error) {
 	err = s.see(ctx, func() {
 		for id := range f.changed {

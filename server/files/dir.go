@@ -75,7 +75,7 @@ func (d *Dir) checkDB() error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	return fmt.Errorf("data directory %s has files of %d jobs and no drover.db: restore it, or move %s away as well to start afresh",
+	return fmt.Errorf("data directory %s has files of %d jobs but no drover.db: restore it, or move %s away, too, to start with an empty directory",
 		d.Root, len(jobs), d.jobs)
 }
 
@@ -131,7 +131,7 @@ func (d *Dir) MakeAttempts(id batch.JobID) error {
 	return nil
 }
 
-// LacksAttempts reports that the directory of a job's attempts is missing.
+// LacksAttempts reports whether the directory of a job's attempts is missing.
 func (d *Dir) LacksAttempts(id batch.JobID) bool {
 	_, err := os.Stat(d.Attempts(id))
 	return errors.Is(err, fs.ErrNotExist)

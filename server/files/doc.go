@@ -8,7 +8,7 @@
 //
 // The files of one server:
 //
-//	lock        held while the server lives
+//	lock        locked while the server runs
 //	drover.db   the server's state, see package store
 //	content/    uploaded content, see package blobs
 //	depot/      data under handles, see package depot

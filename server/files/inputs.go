@@ -16,8 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
 
-// inout is the directory of the arguments that go in and come out, unchanged: each
-// attempt gets a copy of them.
+// inout is the directory with the original content of in-out arguments: each attempt gets a copy.
 const inout = "inout"
 
 // Input is a file of a request, or the block of a vector or matrix.
@@ -57,9 +56,8 @@ func (d *Dir) OpenInput(id batch.JobID, argument, name string) (*os.File, error)
 	return f, err
 }
 
-// Stage creates a directory with the inputs of a job that can come, as hard links to
-// the content. Adopt makes it the job's. The error about an input is a
-// *problem.Problem.
+// Stage creates a directory with the inputs of a new job, as hard links to the content. Adopt makes
+// it the job's. The error about an input is a *problem.Problem.
 func (d *Dir) Stage(content *blobs.Store, inputs map[string]Input) (string, error) {
 	for name, in := range inputs {
 		if err := CheckContent(content, name, in.File); err != nil {
@@ -117,8 +115,8 @@ func missing(argument string, f catalogue.File) *problem.Problem {
 	}
 }
 
-// CopyInout gives an attempt its copies of the arguments that go in and come out, once.
-// An attempt that resumes from a checkpoint keeps the copies of the attempt before it.
+// CopyInout copies the in-out arguments for an attempt, once. An attempt that resumes from a
+// checkpoint keeps the copies of its predecessor.
 //
 //	inout/c ──copy──▶ work/c ◀──changes── the program
 //	   (read only)       └── the output
@@ -166,7 +164,7 @@ func (d *Dir) copyFile(ctx context.Context, from, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer in.Close() // it was only read
+	defer in.Close() // read-only
 	// The copy grows outside of the program's directory, which never shows a part of it.
 	out, err := os.OpenFile(filepath.Join(filepath.Dir(filepath.Dir(to)), "copying"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -202,8 +200,8 @@ func copyAll(ctx context.Context, to io.Writer, from io.Reader) error {
 	}
 }
 
-// mark records durably that something was done for an attempt: Slurm continues an
-// attempt after this host has lost power, and its files must not be cleared then.
+// mark records durably that a step was done for an attempt: Slurm continues an attempt after this
+// host has lost power, and its files must not be cleared then.
 func mark(name, attempt string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package loop is the order in which a server does what it is asked for, makes it durable,
-// and lets others know. It is a core: the server drives it from one goroutine, and
-// sim/faults drives it in simulated time with servers that are killed at every point.
+// Package loop defines the order in which a server executes calls, makes their changes durable, and
+// releases the effects. It is a core: the server drives it from one goroutine, and sim/faults
+// drives it in simulated time with servers that are killed at every point.
 //
 //	          Turn                                      done(nil)
 //	calls ──▶ Do, Do, ... ──▶ Tick ──▶ Take ──▶ Commit ─────────▶ Outlet, then Done(nil)
@@ -18,12 +18,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// Call is something that the core is to do.
+// Call is a function for the core to run.
 type Call struct {
 	Do     func()
 	Writes bool // it can change records
-	// Done is called once, after Do if Do was called. Nil means that all the core knew at
-	// the end of Do is durable; an error means that Do was not called, or is undone.
+	// Done is called once, after Do if Do was called. Nil means that everything the core knew at
+	// the end of Do is durable; an error means that Do was not called or was rolled back.
 	Done func(err error)
 }
 
@@ -34,12 +34,12 @@ type Store interface {
 	// Commit makes the records of the effects durable in one transaction, all of them or
 	// none, and then calls done once: before it returns, or later.
 	Commit(fx *site.Effects, done func(error))
-	// Undo follows a Commit that has failed. It makes a core from what is durable and
-	// gives it to Replace, or ends the server.
+	// Undo follows a failed Commit. It restores a core from the durable records and passes it to
+	// Replace, or ends the server.
 	Undo(why error)
 }
 
-// Outlet lets out what is durable. It is called in the order of its methods.
+// Outlet releases durable effects. Its methods are called in the order of their declaration.
 type Outlet interface {
 	Order(cmds []batch.Command)
 	Claim(attempt batch.Key)
@@ -50,7 +50,8 @@ type Outlet interface {
 	Written(w *site.Write)
 }
 
-// mostPlans bounds the plans whose memory is kept: a restart has as many as jobs wait.
+// mostPlans bounds the plans that are kept for reuse of their memory: a restart has one for each
+// waiting job.
 const mostPlans = 4096
 
 // Loop is the state between turns.
@@ -59,13 +60,13 @@ type Loop struct {
 	store   Store
 	outlet  Outlet
 	calls   []Call   // of the turn in progress
-	next    []func() // to be done in the next turn
+	next    []func() // to run in the next turn
 	fx      site.Effects
 	busy    bool
 	stopped bool
 }
 
-// New returns the loop of a core that has been recovered.
+// New returns the loop of a restored core.
 func New(core *site.Site, store Store, outlet Outlet) *Loop {
 	return &Loop{core: core, store: store, outlet: outlet}
 }
@@ -73,7 +74,7 @@ func New(core *site.Site, store Store, outlet Outlet) *Loop {
 // Busy reports whether a turn is in progress. There is one turn at a time.
 func (l *Loop) Busy() bool { return l.busy }
 
-// Later has f done in the next turn. It is for what an Outlet finds out.
+// Later runs f in the next turn. It is for results that an Outlet finds.
 func (l *Loop) Later(f func()) { l.next = append(l.next, f) }
 
 // Wake returns the instant at which a turn is due even without calls; Never if there is
@@ -85,16 +86,16 @@ func (l *Loop) Wake() batch.Time {
 	return l.core.Wake()
 }
 
-// Replace continues with another core, made from what is durable. What was put off with
-// Later is dropped with the core that it was about.
+// Replace continues with another core, restored from the durable records. Functions passed to Later
+// are dropped with the old core.
 func (l *Loop) Replace(core *site.Site) { l.core, l.next = core, nil }
 
 // Stop ends the loop, also in the middle of a turn: nothing more leaves through the Outlet.
 func (l *Loop) Stop() { l.stopped = true }
 
-// Turn does calls, and answers them when what they changed is durable. It keeps calls until
-// then. While the store refuses writes, calls that write are answered with the store's
-// error, and nothing is committed.
+// Turn runs calls and answers them when their changes are durable. It keeps calls until then. While
+// the store refuses writes, calls that write are answered with the store's error, and nothing is
+// committed.
 func (l *Loop) Turn(now batch.Time, calls []Call) {
 	if l.busy {
 		panic("loop: a turn while another one is in progress")
@@ -150,11 +151,11 @@ func (l *Loop) committed(err error) {
 	calls := l.calls
 	l.busy, l.calls = false, nil
 	for i := range calls {
-		calls[i].Done(err) // reads too: they can have seen what is undone now
+		calls[i].Done(err) // reads, too: they can have seen changes that were rolled back
 	}
 }
 
-// release lets out what the turn allows, and reports whether the loop was not stopped.
+// release releases the effects of the turn and reports whether the loop was not stopped.
 func (l *Loop) release() bool {
 	fx := &l.fx
 	if len(fx.Plans) > 0 && !l.stopped {

@@ -15,12 +15,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// smallMessage is the size of a message up to which its record is small enough for
-// the store in any case: one byte of the message becomes at most six.
+// smallMessage is the size of a message up to which its record always fits into the store: one byte
+// of the message becomes at most six.
 const smallMessage = store.LargestRecord / 8
 
-// checkSize refuses a request that the store could not hold: a message that is
-// within its limit may be several times as large there.
+// checkSize refuses a request that the store cannot hold: a valid message can be several times as
+// large there.
 func checkSize(m proto.Message, d *site.Dossier) error {
 	if proto.Size(m) <= smallMessage {
 		return nil
@@ -32,15 +32,15 @@ func checkSize(m proto.Message, d *site.Dossier) error {
 	if len(text) > store.LargestRecord/2 {
 		return &problem.Problem{
 			Reason: problem.TooLarge, Field: "request", Accepted: fmt.Sprintf("at most %d bytes as it is stored", store.LargestRecord/2),
-			Message: fmt.Sprintf("the request has %d bytes as it is stored", len(text)), Hint: "large texts had better be files",
+			Message: fmt.Sprintf("the request has %d bytes as it is stored", len(text)), Hint: "pass large texts as files",
 		}
 	}
 	return nil
 }
 
-// withoutControls takes the control characters out of all texts of a message. Records of
-// decisions and moves hold what others have said, on their way through more than one
-// hand; who shows them shall not have to mind that, and a job is not refused for it.
+// makePrintable replaces the control characters in all texts of a message. Records of decisions and
+// moves hold texts of other servers. Readers need not handle control characters, and no job is
+// refused for them.
 func makePrintable(m proto.Message) {
 	if m != nil && m.ProtoReflect().IsValid() {
 		strip(m.ProtoReflect())
@@ -51,7 +51,7 @@ func strip(m protoreflect.Message) {
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		text, message := f.Kind() == protoreflect.StringKind, f.Kind() == protoreflect.MessageKind
 		switch {
-		case f.IsMap(): // there are none in what this is for
+		case f.IsMap(): // these messages have no maps
 		case f.IsList() && text:
 			for i := range v.List().Len() {
 				v.List().Set(i, protoreflect.ValueOfString(printable(v.List().Get(i).String())))
@@ -69,7 +69,7 @@ func strip(m protoreflect.Message) {
 	})
 }
 
-// plainly returns a text with a space for each control character.
+// printable returns a text with a space in place of each control character.
 func printable(text string) string {
 	if !strings.ContainsFunc(text, unicode.IsControl) {
 		return text
@@ -82,7 +82,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// shortly cuts what another server says to what a record has room for.
+// truncate cuts a text of another server to the size that a record has room for.
 func truncate(text string) string {
 	if len(text) <= rpc.MaxText {
 		return text

@@ -23,13 +23,13 @@ func inverse[K, V comparable](m map[K]V) map[V]K {
 // durationOut returns d for the wire.
 func durationOut(d batch.Duration) *durationpb.Duration { return rpc.Duration(d) }
 
-// durationIn returns d in the core's unit, 0 for nil. It rounds up, so that a duration
-// above 0 stays above 0.
+// durationIn returns d in microseconds, 0 for nil. It rounds up, so that a duration above 0 stays
+// above 0.
 func durationIn(d *durationpb.Duration) batch.Duration {
 	return batch.Duration(d.GetSeconds())*batch.Second + batch.Duration(d.GetNanos()+999)/1000
 }
 
-// timeIn returns t in the core's unit, 0 for nil.
+// timeIn returns t in microseconds, 0 for nil.
 func timeIn(t *timestamppb.Timestamp) batch.Time {
 	if t == nil {
 		return 0
@@ -37,12 +37,11 @@ func timeIn(t *timestamppb.Timestamp) batch.Time {
 	return max(batch.Time(t.GetSeconds())*batch.Time(batch.Second)+batch.Time(t.GetNanos()/1000), 1)
 }
 
-// lastInstant is the last one that a protobuf Timestamp may hold: that of 9999.
+// lastInstant is the last instant of a protobuf Timestamp, at the end of the year 9999.
 const lastInstant batch.Time = 253_402_300_799_999_999
 
-// timeOut returns t for the wire; nil for an instant that never came, or none.
-// What another site says of a job's past may lead out of the range that timeIn
-// accepts. It is cut off there, or no list with that job in it could be sent.
+// timeOut returns t for the wire; nil for 0 and Never. Another site's report of a job can be out of
+// range; it is clamped, because otherwise no list with that job could be sent.
 func timeOut(t batch.Time) *timestamppb.Timestamp {
 	if t == batch.Never || t == 0 {
 		return nil
@@ -50,7 +49,7 @@ func timeOut(t batch.Time) *timestamppb.Timestamp {
 	return timestamppb.New(time.UnixMicro(int64(min(max(t, 1), lastInstant))))
 }
 
-// gainOut returns a time that may be negative for the wire, nil for nil.
+// gainOut returns a duration that can be negative for the wire, nil for nil.
 func gainOut(d *batch.Duration) *durationpb.Duration {
 	if d == nil {
 		return nil
@@ -63,10 +62,10 @@ func gainOut(d *batch.Duration) *durationpb.Duration {
 	return durationOut(*d)
 }
 
-// gainIn is the inverse of gainOut; nil, and a loss beyond reason, are a move at
-// any price.
+// gainIn is the inverse of gainOut; nil, and a loss of more than a century, mean a move at any
+// price.
 func gainIn(d *durationpb.Duration) batch.Duration {
-	const century = 100 * 365 * 24 * 3600 // nobody waits so long for a job
+	const century = 100 * 365 * 24 * 3600
 	if d == nil || d.GetSeconds() <= -century {
 		return site.AnyPrice
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// Draft works on a round's copy of the plan.
+// Draft edits a round's draft and answers questions about it.
 func (h handler) Draft(ctx context.Context, req *droverv1.DraftRequest) (*droverv1.DraftResponse, error) {
 	c, err := draftIn(req)
 	if err != nil {
@@ -28,7 +28,7 @@ func (h handler) Draft(ctx context.Context, req *droverv1.DraftRequest) (*drover
 	for i := range answers.Edits {
 		a := &answers.Edits[i]
 		if c.Edits[i].Request == nil && a.Err == nil {
-			out.Edits = append(out.Edits, &droverv1.Quote{}) // taken out
+			out.Edits = append(out.Edits, &droverv1.Quote{}) // the job was removed
 			continue
 		}
 		out.Edits = append(out.Edits, h.answerOut(a))
@@ -39,8 +39,8 @@ func (h handler) Draft(ctx context.Context, req *droverv1.DraftRequest) (*drover
 	return out, nil
 }
 
-// draftIn converts a call. A bad request of one edit or question becomes its answer and
-// does not refuse the others.
+// draftIn converts a call. An invalid edit or question gets an error as its answer; the others are
+// processed.
 func draftIn(req *droverv1.DraftRequest) (*DraftCall, error) {
 	c := &DraftCall{Round: req.GetRound(), Begin: req.GetBegin(), End: req.GetEnd(), Lease: durationIn(req.GetLease())}
 	for i, e := range req.GetEdits() {
@@ -51,7 +51,7 @@ func draftIn(req *droverv1.DraftRequest) (*DraftCall, error) {
 		case e.GetRequest() != nil || e.GetNotBefore() != nil:
 			return nil, &problem.Problem{
 				Reason: problem.BadValue, Field: fmt.Sprintf("edits[%d].request", i), Accepted: "none, for a job that is taken out",
-				Message: fmt.Sprintf("edits[%d]: a request, or not_before, of a job that is not put", i),
+				Message: fmt.Sprintf("edits[%d]: request and not_before need put", i),
 			}
 		}
 		c.Edits = append(c.Edits, out)
@@ -64,7 +64,7 @@ func draftIn(req *droverv1.DraftRequest) (*DraftCall, error) {
 		case q.GetNotBefore() != nil:
 			return nil, &problem.Problem{
 				Reason: problem.BadValue, Field: fmt.Sprintf("questions[%d].not_before", i), Accepted: "none, for a job as it stands",
-				Message: fmt.Sprintf("questions[%d]: not_before of a job that is not put", i),
+				Message: fmt.Sprintf("questions[%d]: not_before needs put", i),
 			}
 		}
 		c.Questions = append(c.Questions, out)
@@ -94,7 +94,7 @@ func itemIn(m item) (*site.Request, batch.Duration, error) {
 	return r, durationIn(m.GetNotBefore()), r.Validate()
 }
 
-// answerOut returns a quote, or the refusal that it is.
+// answerOut returns an answer's quote or refusal for the wire.
 func (h handler) answerOut(a *site.Answer) *droverv1.Quote {
 	if a.Err == nil {
 		return quoteOut(&a.Quote)

@@ -35,7 +35,7 @@ func (h handler) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest, st
 	})
 }
 
-// StatContent says how much of a file's content is here.
+// StatContent returns how much of a file's content is here.
 func (h handler) StatContent(_ context.Context, req *droverv1.StatContentRequest) (*droverv1.StatContentResponse, error) {
 	p, err := h.s.ContentProgress(req.GetSha256(), req.GetSizeBytes())
 	if err != nil {
@@ -44,7 +44,7 @@ func (h handler) StatContent(_ context.Context, req *droverv1.StatContentRequest
 	return &droverv1.StatContentResponse{Complete: p.Complete, HaveBytes: p.Have, SizeBytes: p.Size, Arriving: p.Arriving}, nil
 }
 
-// The modes of data on the wire. One that is not said is persistent.
+// The modes of data on the wire. The default is persistent.
 var (
 	modesOut = map[depot.Mode]droverv1.DataMode{
 		depot.Volatile:   droverv1.DataMode_DATA_MODE_VOLATILE,
@@ -54,7 +54,7 @@ var (
 	modesIn = inverse(modesOut)
 )
 
-// modeIn returns a mode, "" for one that this server does not know.
+// modeIn returns a mode, "" for an unknown one.
 func modeIn(m droverv1.DataMode) depot.Mode {
 	if m == droverv1.DataMode_DATA_MODE_UNSPECIFIED {
 		return depot.Persistent
@@ -62,7 +62,7 @@ func modeIn(m droverv1.DataMode) depot.Mode {
 	return modesIn[m]
 }
 
-// dataIn translates data that are to be put here.
+// dataIn converts data to put here.
 func dataIn(d *droverv1.Data) depot.Data {
 	out := depot.Data{
 		ID: d.GetId(), SHA256: d.GetContent().GetSha256(), Size: d.GetContent().GetSizeBytes(), Name: d.GetContent().GetName(),
@@ -86,7 +86,7 @@ func dataOut(d *depot.Data, site string) *droverv1.Data {
 
 func (h handler) dataOut(d *depot.Data) *droverv1.Data { return dataOut(d, h.s.About().Name) }
 
-// keepIn translates what a request keeps.
+// keepIn converts the outputs and inputs that a request keeps.
 func keepIn(all map[string]*droverv1.Keep) (map[string]site.Keep, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -116,7 +116,7 @@ func keepOut(all map[string]site.Keep) map[string]*droverv1.Keep {
 	return out
 }
 
-// PutData has content that was uploaded stay here under a handle.
+// PutData stores uploaded content under a handle.
 func (h handler) PutData(_ context.Context, req *droverv1.PutDataRequest) (*droverv1.PutDataResponse, error) {
 	d, err := h.s.PutData(dataIn(req.GetData()))
 	if err != nil {
@@ -125,7 +125,7 @@ func (h handler) PutData(_ context.Context, req *droverv1.PutDataRequest) (*drov
 	return &droverv1.PutDataResponse{Data: h.dataOut(&d)}, nil
 }
 
-// GetData returns those of the data named that are here.
+// GetData returns the named data that are here.
 func (h handler) GetData(_ context.Context, req *droverv1.GetDataRequest) (*droverv1.GetDataResponse, error) {
 	here, gone, err := h.s.GetData(req.GetIds())
 	if err != nil {
@@ -141,7 +141,7 @@ func (h handler) GetData(_ context.Context, req *droverv1.GetDataRequest) (*drov
 	return out, nil
 }
 
-// CopyData brings data here from the site that has them.
+// CopyData copies data here from the site that has them.
 func (h handler) CopyData(ctx context.Context, req *droverv1.CopyDataRequest, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
 	d, err := h.s.CopyData(ctx, req.GetId(), req.GetFrom(), func(have, size int64) error {
 		return stream.Send(&droverv1.CopyDataResponse{HaveBytes: have, SizeBytes: size})
@@ -152,7 +152,7 @@ func (h handler) CopyData(ctx context.Context, req *droverv1.CopyDataRequest, st
 	return stream.Send(&droverv1.CopyDataResponse{HaveBytes: d.Size, SizeBytes: d.Size, Data: h.dataOut(&d)})
 }
 
-// ListData lists the data that stay here.
+// ListData lists the data here.
 func (h handler) ListData(_ context.Context, req *droverv1.ServerServiceListDataRequest) (*droverv1.ServerServiceListDataResponse, error) {
 	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
@@ -190,7 +190,7 @@ func (h handler) RemoveData(_ context.Context, req *droverv1.ServerServiceRemove
 	return &droverv1.ServerServiceRemoveDataResponse{Data: h.dataOut(was)}, nil
 }
 
-// dataUsageOut returns how much of the room for data is taken.
+// dataUsageOut returns the usage of the data quota for the wire.
 func dataUsageOut(u depot.Usage) *droverv1.DataUsage {
 	return &droverv1.DataUsage{
 		Handles: int32(u.Handles), UsedBytes: u.Used, QuotaBytes: u.Quota, OwnerQuotaBytes: u.OwnerQuota, Evicted: u.Evicted,

@@ -87,11 +87,11 @@ func (h httpHandler) putContent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && body.err != nil {
 		err = &problem.Problem{
 			Reason: problem.BadValue, Field: "body", Accepted: "as many bytes as announced", Retryable: true,
-			Message: fmt.Sprintf("the upload broke off: %v", body.err), Hint: "HEAD returns how much has arrived",
+			Message: fmt.Sprintf("the upload was interrupted: %v", body.err), Hint: "HEAD returns how much has arrived",
 		}
 	}
 	if err == nil && r.Header.Get("Expect") == "" {
-		// Many clients do not read the answer before they have sent everything.
+		// Many clients do not read the answer before they have sent the whole body.
 		_, err = io.Copy(io.Discard, io.LimitReader(r.Body, b.Size))
 	}
 	var (
@@ -115,11 +115,11 @@ func (h httpHandler) putContent(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // the client may have gone
+	_, _ = w.Write(text) // the client may have disconnected
 	return nil
 }
 
-// bodyReader remembers why a request's body could not be read.
+// bodyReader records why reading a request's body failed.
 type bodyReader struct {
 	io.Reader
 	err error // nil at EOF
@@ -134,7 +134,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// wanted returns what a PUT request announces.
+// wanted returns the content that a PUT request announces.
 func wanted(r *http.Request) (blobs.Want, error) {
 	want := blobs.Want{SHA256: r.PathValue("sha256"), Size: max(r.ContentLength, 0)}
 	text := r.Header.Get("Content-Range")
@@ -173,7 +173,7 @@ func (h httpHandler) getOutput(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// getStream sends what a job has written to stdout or stderr so far.
+// getStream sends a job's stdout or stderr up to its current end.
 func (h httpHandler) getStream(stream string) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		job, here, err := h.job(w, r)
@@ -207,8 +207,8 @@ func (h httpHandler) getData(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// job returns the job in the request's path if it is here. Otherwise it has
-// redirected the client to the job's site, or returns why it could not.
+// job returns the job in the request's path if it is here. Otherwise it redirects the client to the
+// job's site or returns the reason why that is impossible.
 func (h httpHandler) job(w http.ResponseWriter, r *http.Request) (job site.Job, here bool, err error) {
 	job, err = h.s.Job(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -236,7 +236,7 @@ func sendFile(w http.ResponseWriter, r *http.Request, contentType string, f io.R
 	http.ServeContent(&rangeWriter{ResponseWriter: w}, r, "", time.Time{}, f)
 }
 
-// rangeWriter replaces the text with which net/http refuses a range by a problem.
+// rangeWriter replaces the text of net/http for an invalid range by a problem.
 type rangeWriter struct {
 	http.ResponseWriter
 	refused bool

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// kindsOut and statesOut translate the core's words.
+// statesOut maps the core's states to the wire.
 var (
 	kindsOut = map[batch.Kind]droverv1.EstimateKind{
 		batch.Promised: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
@@ -39,7 +39,7 @@ var (
 	}
 )
 
-// Estimate answers when a request would be finished here.
+// Estimate returns when a request would complete here.
 func (h handler) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*droverv1.EstimateResponse, error) {
 	r, err := RequestIn(req.GetRequest())
 	if err != nil {
@@ -112,8 +112,8 @@ func (h handler) GetJob(ctx context.Context, req *droverv1.GetJobRequest) (*drov
 	return &droverv1.GetJobResponse{Job: h.jobOut(&j)}, nil
 }
 
-// ListJobs lists this site's jobs in the order of their submission. A page is
-// shorter than it could be where its jobs would not fit into a message.
+// ListJobs lists this site's jobs in the order of their submission. A page can be shorter than
+// requested so that it fits into a message.
 func (h handler) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
 	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
@@ -138,7 +138,7 @@ func (h handler) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJo
 	return out, nil
 }
 
-// WatchJob sends a job as it is, and again after every change.
+// WatchJob sends a job's state, and again after every change.
 func (h handler) WatchJob(ctx context.Context, req *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
 	return h.s.WatchJob(ctx, req.GetJobId(), func(j *site.Job) error {
 		return stream.Send(&droverv1.WatchJobResponse{Job: h.jobOut(j)})
@@ -197,8 +197,8 @@ func (h handler) jobOut(r *site.Job) *droverv1.Job {
 	return out
 }
 
-// decisionOut returns a decision record for the wire, nil if there is none. What
-// was stored was written by this face, so that it can be read.
+// decisionOut returns a stored decision record for the wire, nil if there is none. It cannot fail
+// to parse, because this package wrote it.
 func decisionOut(stored []byte) *droverv1.DecisionRecord {
 	if stored == nil {
 		return nil
@@ -210,7 +210,7 @@ func decisionOut(stored []byte) *droverv1.DecisionRecord {
 	return out
 }
 
-// needsOut returns what a job's tasks need for the wire; nil of a tombstone.
+// needsOut returns the needs of a job's tasks for the wire; nil for a tombstone.
 func (h handler) needsOut(j *site.Job) *droverv1.TaskNeeds {
 	if j.Needs == nil {
 		return nil

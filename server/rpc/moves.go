@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// settlementsIn translates the operator's words.
+// settlementsIn maps the operator's decisions from the wire.
 var settlementsIn = map[droverv1.Settlement]site.Settlement{
 	droverv1.Settlement_SETTLEMENT_COMMITTED: site.SettleCommitted,
 	droverv1.Settlement_SETTLEMENT_ABORTED:   site.SettleAborted,
@@ -31,7 +31,7 @@ func (h handler) Withdraw(ctx context.Context, req *droverv1.WithdrawRequest) (*
 	return &droverv1.WithdrawResponse{Job: h.jobOut(&j)}, nil
 }
 
-// MoveJob begins to move a job.
+// MoveJob starts to move a job.
 func (h handler) MoveJob(ctx context.Context, req *droverv1.MoveJobRequest) (*droverv1.MoveJobResponse, error) {
 	j, err := h.s.Move(ctx, site.Order{
 		Job: batch.JobID(req.GetJobId()), To: req.GetTo(), Seen: req.GetSeenEpoch(), MinGain: gainIn(req.GetMinGain()),
@@ -43,7 +43,7 @@ func (h handler) MoveJob(ctx context.Context, req *droverv1.MoveJobRequest) (*dr
 	return &droverv1.MoveJobResponse{Job: h.jobOut(&j)}, nil
 }
 
-// HoldJobs takes jobs out of the plan for a round.
+// HoldJobs holds jobs for a reallocation round.
 func (h handler) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*droverv1.HoldJobsResponse, error) {
 	var ids []batch.JobID
 	for _, id := range req.GetJobIds() {
@@ -56,7 +56,7 @@ func (h handler) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*
 	return &droverv1.HoldJobsResponse{Jobs: digestsOut(held)}, nil
 }
 
-// PlaceJobs ends a round.
+// PlaceJobs ends a reallocation round.
 func (h handler) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*droverv1.PlaceJobsResponse, error) {
 	list := make([]site.Placement, 0, len(req.GetPlacements()))
 	for i, p := range req.GetPlacements() {
@@ -78,7 +78,7 @@ func (h handler) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) 
 	return &droverv1.PlaceJobsResponse{Jobs: digestsOut(jobs)}, nil
 }
 
-// ListMoves lists what is known of moves.
+// ListMoves lists the known moves.
 func (h handler) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMovesRequest) (*droverv1.ServerServiceListMovesResponse, error) {
 	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
@@ -106,7 +106,7 @@ func (h handler) ListMoves(ctx context.Context, req *droverv1.ServerServiceListM
 	return out, nil
 }
 
-// SettleJob ends a move by an operator's word.
+// SettleJob ends a move as the operator decided.
 func (h handler) SettleJob(ctx context.Context, req *droverv1.SettleJobRequest) (*droverv1.SettleJobResponse, error) {
 	j, err := h.s.Settle(ctx, req.GetJobId(), req.GetEpoch(), settlementsIn[req.GetSettlement()], req.GetReason())
 	if err != nil {

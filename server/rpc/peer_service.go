@@ -29,7 +29,7 @@ var (
 	resolveIn = inverse(resolveOut)
 )
 
-// Reserve gives a job of the caller a place.
+// Reserve reserves a slot for a job of the calling server.
 func (h peerHandler) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*droverv1.ReserveResponse, error) {
 	if err := h.s.CheckPeerName("from", req.GetFrom()); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (h peerHandler) Reserve(ctx context.Context, req *droverv1.ReserveRequest) 
 	return out, nil
 }
 
-// Confirm hands a job over.
+// Confirm commits a move.
 func (h peerHandler) Confirm(ctx context.Context, req *droverv1.ConfirmRequest) (*droverv1.ConfirmResponse, error) {
 	answer, err := h.receive(ctx, site.Confirm, req)
 	if err != nil {
@@ -83,7 +83,7 @@ func (h peerHandler) Confirm(ctx context.Context, req *droverv1.ConfirmRequest) 
 	return &droverv1.ConfirmResponse{Superseded: answer.Kind == site.Superseded}, nil
 }
 
-// Drop takes a reservation back.
+// Drop cancels the reservation of a move.
 func (h peerHandler) Drop(ctx context.Context, req *droverv1.DropRequest) (*droverv1.DropResponse, error) {
 	if _, err := h.receive(ctx, site.Drop, req); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (h peerHandler) Drop(ctx context.Context, req *droverv1.DropRequest) (*drov
 	return &droverv1.DropResponse{}, nil
 }
 
-// Resolve says what became of a move.
+// Resolve returns the result of a move.
 func (h peerHandler) Resolve(ctx context.Context, req *droverv1.ResolveRequest) (*droverv1.ResolveResponse, error) {
 	answer, err := h.receive(ctx, site.Resolve, req)
 	if err != nil {
@@ -100,7 +100,7 @@ func (h peerHandler) Resolve(ctx context.Context, req *droverv1.ResolveRequest) 
 	return &droverv1.ResolveResponse{Answer: resolveOut[answer.Kind]}, nil
 }
 
-// step is what the shorter questions of a move have in common.
+// step is the common part of the requests of a move.
 type step interface {
 	GetJobId() string
 	GetEpoch() uint32

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// Peers calls other servers. Calls may overlap.
+// Peers calls other servers. It is safe for concurrent use.
 type Peers struct{ caller *rpc.Caller }
 
 // NewPeers returns a Peers without connections. Close ends the idle ones.
@@ -119,8 +119,7 @@ func (p *Peers) FindJob(ctx context.Context, url string, id batch.JobID) (Sighti
 	return sightingOf(res.GetJob()), nil
 }
 
-// WatchJob passes the states of another server's job to seen until the job is final
-// there.
+// WatchJob passes the states of another server's job to seen until the job is final there.
 func (p *Peers) WatchJob(ctx context.Context, url string, id batch.JobID, seen func(Sighting)) error {
 	stream, err := p.public(url).WatchJob(ctx, &droverv1.WatchJobRequest{JobId: string(id)})
 	if err != nil {
@@ -134,7 +133,7 @@ func (p *Peers) WatchJob(ctx context.Context, url string, id batch.JobID, seen f
 
 func sightingOf(j *droverv1.Job) Sighting {
 	state, known := statesIn[j.GetState()]
-	if !known { // a newer server: at least the job exists
+	if !known { // a state of a newer version: at least the job exists
 		state = site.Waiting
 	}
 	return Sighting{State: state, Epoch: j.GetEpoch()}
@@ -155,12 +154,12 @@ func reasonOf(err error) problem.Reason {
 	return ""
 }
 
-// FindData asks another server for data. It returns nil if the server does not have
-// them, and why they are gone if the server knows.
+// FindData asks another server for data. It returns nil if the server does not have them, and the
+// reason if they were there.
 func (p *Peers) FindData(ctx context.Context, url, id string) (d *depot.Data, gone string, err error) {
 	res, err := p.public(url).GetData(ctx, &droverv1.GetDataRequest{Ids: []string{id}})
 	if err != nil {
-		return nil, "", fmt.Errorf("ask for data: %w", err)
+		return nil, "", fmt.Errorf("find data: %w", err)
 	}
 	for _, g := range res.GetGone() {
 		gone = printable(truncate(g.GetMessage()))
@@ -172,8 +171,8 @@ func (p *Peers) FindData(ctx context.Context, url, id string) (d *depot.Data, go
 	return nil, gone, nil
 }
 
-// OpenData returns the content of another server's data from offset on, over plain
-// HTTP. Read returns the error of a failed request.
+// OpenData returns the content of another server's data from offset on, over plain HTTP. Read
+// returns the error of a failed request.
 func (p *Peers) OpenData(ctx context.Context, url, id string, offset int64) io.ReadCloser {
 	body, err := p.get(ctx, strings.TrimSuffix(url, "/")+"/v1/data/"+id, offset)
 	return &bodyStream{body: body, err: err}
@@ -233,14 +232,14 @@ func (b *bodyStream) Close() error {
 	return b.body.Close()
 }
 
-// Broken reports whether reading from another server failed on the way or at the
-// other end, so that another attempt can succeed.
+// Broken reports whether reading from another server failed in transit or at the other end, so that
+// a retry can succeed.
 func Broken(err error) bool {
 	var broken *connect.Error
 	return errors.As(err, &broken) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// contentStream reads the pieces of a file from another server as one file.
+// contentStream reads the pieces of a file from another server as one stream.
 type contentStream struct {
 	stream *connect.ServerStreamForClient[droverv1.ReadContentResponse] // nil if there is an err
 	rest   []byte

@@ -49,8 +49,8 @@ func RequestIn(r *droverv1.Request) (*site.Request, error) {
 	return out, nil
 }
 
-// valueIn translates an argument's value. A text may stand for any type but a
-// file: a person's "3" is a number where the service wants one.
+// valueIn converts an argument's value. A text is accepted for every type except a file, so that a
+// person's "3" can be a number.
 func valueIn(name string, v *droverv1.Value) (catalogue.Value, error) {
 	switch k := v.GetKind().(type) {
 	case *droverv1.Value_IntValue:
@@ -151,8 +151,7 @@ func fileOut(f catalogue.File) *droverv1.File {
 	return &droverv1.File{Sha256: f.SHA256, SizeBytes: f.Size, Name: f.Name, DataId: f.Data}
 }
 
-// arrayIn translates a vector or matrix. Whether it fits its argument is the
-// catalogue's to say.
+// arrayIn converts a vector or matrix. The catalogue checks whether it fits its argument.
 func arrayIn(name string, a *droverv1.Array) (catalogue.Value, error) {
 	v := catalogue.Array(fileIn(a.GetContent()), catalogue.Layout{Element: elementsIn[a.GetElement()], Dims: a.GetDimensions()})
 	if v.Type() == 0 {
@@ -180,7 +179,7 @@ func afterIn(list []*droverv1.Dependency) ([]site.Dependency, error) {
 		default:
 			return nil, &problem.Problem{
 				Reason: problem.BadValue, Field: "request.after", Accepted: "the conditions DONE and ANY",
-				Message: "request.after: a condition that this server does not know: " + d.GetCondition().String(),
+				Message: "request.after: unknown condition: " + d.GetCondition().String(),
 			}
 		}
 		out = append(out, site.Dependency{
@@ -203,7 +202,7 @@ func afterOut(list []site.Dependency) []*droverv1.Dependency {
 	return out
 }
 
-// awaitsOut names the jobs that a job waits for, each once.
+// awaitsOut returns the IDs of the jobs that a job waits for, each once.
 func awaitsOut(list []site.Dependency) []string {
 	var out []string
 	seen := make(map[batch.JobID]bool)

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// agreementsOut and reservationsOut translate the core's words.
+// agreementsOut and reservationsOut map the core's values to the wire.
 var (
 	agreementsOut = map[site.AgreementState]droverv1.AgreementState{
 		site.AgreedOpen:   droverv1.AgreementState_AGREEMENT_STATE_OPEN,
@@ -29,7 +29,7 @@ var (
 	}
 )
 
-// OfferReservation answers what a booking would get.
+// OfferReservation returns what a booking would get.
 func (h handler) OfferReservation(ctx context.Context, req *droverv1.OfferReservationRequest) (*droverv1.OfferReservationResponse, error) {
 	r, err := h.s.OfferReservation(ctx, bookingIn(req.GetBooking()))
 	switch p := h.s.Problem(err); {
@@ -41,7 +41,7 @@ func (h handler) OfferReservation(ctx context.Context, req *droverv1.OfferReserv
 	return &droverv1.OfferReservationResponse{Reservation: h.reservationOut(&r), Booked: r.Booked != 0}, nil
 }
 
-// BookReservation sets processors aside.
+// BookReservation reserves processors.
 func (h handler) BookReservation(ctx context.Context, req *droverv1.BookReservationRequest) (*droverv1.BookReservationResponse, error) {
 	r, err := h.s.BookReservation(ctx, bookingIn(req.GetBooking()))
 	if err != nil {
@@ -87,7 +87,7 @@ func (h handler) ListReservations(ctx context.Context, req *droverv1.ServerServi
 	return out, nil
 }
 
-// CancelReservation gives a reservation back.
+// CancelReservation cancels a reservation.
 func (h handler) CancelReservation(ctx context.Context, req *droverv1.CancelReservationRequest) (*droverv1.CancelReservationResponse, error) {
 	r, err := h.s.CancelReservation(ctx, req.GetId())
 	if err != nil {
@@ -111,7 +111,7 @@ func (h handler) reservationOut(r *site.Reservation) *droverv1.Reservation {
 	}
 }
 
-// reservationFilterIn reads terms key=value.
+// reservationFilterIn parses terms key=value.
 func reservationFilterIn(text string) (f site.ReservationFilter, err error) {
 	const accepted = "terms key=value, keys id, state (active, booked, open, over, cancelled), owner"
 	for _, term := range strings.Fields(text) {

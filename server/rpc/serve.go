@@ -37,8 +37,8 @@ func Serve(s Server, log hclog.Logger) (*http.Server, *rpc.Health) {
 	})
 }
 
-// uncompressedFiles turns compression off for files: it takes longer than it saves
-// on most of them.
+// uncompressedFiles turns compression off for files: for most of them it takes more time than it
+// saves.
 func uncompressedFiles(spec connect.Spec) []connect.HandlerOption {
 	if spec.Procedure == droverv1connect.PeerServiceReadContentProcedure {
 		return []connect.HandlerOption{connect.WithCompressMinBytes(rpc.LargestMessage)}
@@ -46,11 +46,11 @@ func uncompressedFiles(spec connect.Spec) []connect.HandlerOption {
 	return nil
 }
 
-// refusal returns err as the answer about one item of a call. A defect is logged.
+// refusal returns err as the answer about one item of a call. It logs internal errors.
 func (h handler) refusal(err error) *problem.Problem {
 	if p := h.s.Problem(err); p != nil {
 		return p
 	}
-	h.log.Error("answer about one item of a call failed", "error", err)
+	h.log.Error("item of a call failed", "error", err)
 	return problem.New(problem.Internal, "the server failed; its log says more")
 }

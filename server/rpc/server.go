@@ -25,13 +25,13 @@ type Server interface {
 	Services() []*catalogue.Service
 	// Now returns the current time of the site.
 	Now() batch.Time
-	// Peer returns the URL of another site's server. Field names the field that the
-	// site's name is from, for the error.
+	// Peer returns the URL of another site's server. Field names the request field that holds the
+	// site's name, for the error.
 	Peer(field, name string) (url string, err error)
-	// CheckPeerName refuses a name that no other site can have.
+	// CheckPeerName refuses an invalid site name and the name of this site.
 	CheckPeerName(field, name string) error
-	// Problem returns what the caller is told about an error, nil for a defect of the
-	// server, whose text belongs into the log only.
+	// Problem returns the public form of an error. It returns nil for an internal error, whose text
+	// belongs in the log only.
 	Problem(err error) *problem.Problem
 
 	Jobs
@@ -47,16 +47,15 @@ type Jobs interface {
 	Estimate(ctx context.Context, r *site.Request, notBefore batch.Duration) (Estimate, error)
 	Submit(ctx context.Context, sub site.Submission) (site.Job, error)
 	Job(ctx context.Context, id string) (site.Job, error)
-	// Jobs passes a page of jobs to take, which returns false for a job that does
-	// not fit into the page any more.
+	// Jobs passes a page of jobs to take, which returns false for a job that no longer fits into
+	// the page.
 	Jobs(ctx context.Context, f site.Filter, token string, limit int, take func(*site.Job) bool) (next string, err error)
 	// WatchJob sends a job now and after every change, until it is final.
 	WatchJob(ctx context.Context, id string, send func(*site.Job) error) error
 	Cancel(ctx context.Context, id string) (site.Job, error)
-	// Measured returns what the tasks of a job were measured to need, false if
-	// nothing is known.
+	// Measured returns the measured needs of a job's tasks, false if there are none.
 	Measured(j *site.Job) (site.Measured, bool)
-	// NodesAway names the nodes that do not answer.
+	// NodesAway returns the names of the nodes that do not answer.
 	NodesAway() []string
 }
 
@@ -78,7 +77,7 @@ type Moves interface {
 	SendInput(ctx context.Context, id, argument string, offset int64, send func(files.Piece) error) error
 }
 
-// Drafts is the part of Server about the what-if copies of a reallocation round.
+// Drafts is the part of Server about the drafts of reallocation rounds.
 type Drafts interface {
 	Draft(ctx context.Context, c *DraftCall) (DraftAnswers, error)
 }
@@ -96,9 +95,9 @@ type Figures interface {
 	Status(ctx context.Context) (Status, error)
 	Accuracy(ctx context.Context) ([]site.Accuracy, error)
 	SetDraining(ctx context.Context, on bool) error
-	// PolicyReport returns what the policy reports, false if it reports nothing.
+	// PolicyReport returns the policy's report, false if it has none.
 	PolicyReport(ctx context.Context) (r policy.Report, ok bool, err error)
-	// WatchUsage sends what jobs hold and use, once per interval, until ctx ends.
+	// WatchUsage sends the resource usage of jobs, once per interval, until ctx ends.
 	WatchUsage(ctx context.Context, interval time.Duration, send func(*Usage) error) error
 }
 
@@ -119,19 +118,19 @@ type Files interface {
 	// CopyData fetches data from another site and reports the progress.
 	CopyData(ctx context.Context, id, from string, report func(have, size int64) error) (depot.Data, error)
 	ListData(filter, after string, limit int) (page []depot.Data, more bool, err error)
-	// RemoveData returns the data that it removed, nil if there were none.
+	// RemoveData removes data and returns them, nil if there are none.
 	RemoveData(id string) (*depot.Data, error)
 	// DescribeGone explains why data that were here are gone.
 	DescribeGone(g *depot.GoneError) string
 }
 
-// About is what a site tells about itself.
+// About is a site's description of itself.
 type About struct {
 	Name, URL    string
 	API          int32 // version of drover.v1
 	Capabilities []string
 	Policy       string
-	Speed        float64 // of a processor, 1 for the reference
+	Speed        float64 // of a processor; 1 for the reference
 	Platform     batch.Platform
 	Width        int32          // of the widest job, processors
 	Walltime     batch.Duration // of the longest job
@@ -141,7 +140,7 @@ type About struct {
 // Estimate is the answer to an estimate request.
 type Estimate struct {
 	site.Quote
-	Age      batch.Duration // of the state that it was made from
+	Age      batch.Duration // of the state that it is based on
 	Accuracy *site.Accuracy // of earlier estimates for the service; nil if unknown
 	// Refusal says why the site would not accept the request; nil if it would.
 	Refusal *problem.Problem
@@ -170,9 +169,9 @@ type DraftCall struct {
 // DraftItem is an edit of a draft or a question about it.
 type DraftItem struct {
 	Job       batch.JobID
-	Request   *site.Request // nil: the job as the draft has it
+	Request   *site.Request // nil: the job in the draft
 	NotBefore batch.Duration
-	Invalid   error // what is wrong with the request; becomes the answer
+	Invalid   error // the error of an invalid request; becomes the answer
 }
 
 // DraftAnswers has one answer for each edit and each question of a call.
@@ -181,7 +180,7 @@ type DraftAnswers struct {
 	Age              batch.Duration // of the draft
 }
 
-// Usage is what nodes and jobs hold and use at one instant.
+// Usage is the allocation and resource use of nodes and jobs at one instant.
 type Usage struct {
 	At      time.Time
 	Nodes   []NodeUsage
@@ -189,17 +188,17 @@ type Usage struct {
 	Waiting int // jobs
 }
 
-// NodeUsage is what a node has and what of it is allocated.
+// NodeUsage is a node's resources and their allocation.
 type NodeUsage struct {
 	Name       string
 	Processors int32
 	Memory     int64   // bytes
 	Allocated  float64 // processors
 	Tasks      int32
-	Away       string // why it does not answer, "" if it does
+	Away       string // the reason why it does not answer; "" if it does
 }
 
-// JobUsage is what a running job holds and uses. CPU figures are shares of one
+// JobUsage is the allocation and resource use of a running job. CPU figures are shares of one
 // processor per task, except for CPURate.
 type JobUsage struct {
 	Job        site.Job
@@ -208,7 +207,7 @@ type JobUsage struct {
 	Tasks      int32
 	Share      batch.Share // allocated
 	Declared   batch.Share
-	Need       batch.Share // as measured; 0 if it is not
+	Need       batch.Share // as measured; 0 if unknown
 	Yield      float64     // the part of its need that a task gets
 	CPURate    float64     // processors used by the job
 	Memory     int64       // bytes used by the job

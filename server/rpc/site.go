@@ -33,7 +33,7 @@ var typesOut = map[catalogue.Type]droverv1.ArgumentType{
 	catalogue.TypeMatrixInOut: droverv1.ArgumentType_ARGUMENT_TYPE_MATRIX_INOUT,
 }
 
-// Describe says what the site is and what it offers.
+// Describe returns the description of the site and its services.
 func (h handler) Describe(context.Context, *droverv1.DescribeRequest) (*droverv1.DescribeResponse, error) {
 	about := h.s.About()
 	out := &droverv1.DescribeResponse{Site: siteOut(&about)}
@@ -43,7 +43,7 @@ func (h handler) Describe(context.Context, *droverv1.DescribeRequest) (*droverv1
 	return out, nil
 }
 
-// siteOut converts what a site tells about itself.
+// siteOut returns a site's description for the wire.
 func siteOut(a *About) *droverv1.Site {
 	out := &droverv1.Site{
 		Name: a.Name, Address: a.URL, Speed: a.Speed, Policy: a.Policy, ApiVersion: a.API, Capabilities: a.Capabilities,
@@ -56,7 +56,8 @@ func siteOut(a *About) *droverv1.Site {
 	return out
 }
 
-// serviceOut describes a service as a site of so many processors offers it.
+// serviceOut returns a service for the wire, as a site with the given number of processors offers
+// it.
 func serviceOut(service *catalogue.Service, width int32) *droverv1.Service {
 	lo, hi, moldable := service.Widths()
 	out := &droverv1.Service{
@@ -91,7 +92,7 @@ func (h handler) GetStatus(ctx context.Context, req *droverv1.GetStatusRequest) 
 	return &droverv1.GetStatusResponse{Status: status}, nil
 }
 
-// accuracyOut returns how estimates were kept for the wire.
+// accuracyOut returns the accuracy of estimates for the wire.
 func accuracyOut(a *site.Accuracy) *droverv1.Accuracy {
 	out := func(e site.Errors) *droverv1.Errors {
 		return &droverv1.Errors{Bias: durationOut(e.Bias), Median: durationOut(e.Median), P50: durationOut(e.P50), P90: durationOut(e.P90)}
@@ -102,7 +103,7 @@ func accuracyOut(a *site.Accuracy) *droverv1.Accuracy {
 	}
 }
 
-// SetDraining lets the site take no new jobs, or take them again.
+// SetDraining stops or resumes the acceptance of new jobs.
 func (h handler) SetDraining(ctx context.Context, req *droverv1.SetDrainingRequest) (*droverv1.SetDrainingResponse, error) {
 	if err := h.s.SetDraining(ctx, req.GetDraining()); err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func (h handler) status(ctx context.Context) (*droverv1.SiteStatus, error) {
 	}, nil
 }
 
-// GetSite returns the site with its queue, and what its policy says of itself.
+// GetSite returns the site with its queue and its policy's report.
 func (h handler) GetSite(ctx context.Context, _ *droverv1.GetSiteRequest) (*droverv1.GetSiteResponse, error) {
 	status, err := h.status(ctx)
 	if err != nil {
@@ -170,7 +171,7 @@ const (
 	longestInterval  = time.Hour
 )
 
-// WatchSite sends what nodes and jobs hold and use.
+// WatchSite sends the usage of nodes and jobs.
 func (h handler) WatchSite(ctx context.Context, req *droverv1.WatchSiteRequest, stream *connect.ServerStream[droverv1.WatchSiteResponse]) error {
 	interval := time.Second
 	if req.GetEvery() != nil {

@@ -10,13 +10,13 @@ import (
 	"os"
 )
 
-// pieceSize is how much is read of a sender at a time, bytes.
+// pieceSize is the size of one read from the sender, in bytes.
 const pieceSize = 256 << 10
 
-// Add stores what r gives; content that is here already is not read. Errors are a
-// *SizeError, a *MismatchError, an *OffsetError, ErrArriving, ErrTaken, a
-// *PartError, r's own, or the file system's. Only after r's own and a *PartError
-// something is kept: what has arrived of content whose SHA256 and Size were said.
+// Add stores the content that r returns; it does not read content that the store has. Errors are a
+// *SizeError, a *MismatchError, an *OffsetError, ErrArriving, ErrTaken, a *PartError, r's own, or
+// the file system's. After r's own error and a *PartError the store keeps what has arrived, if Want
+// has a SHA256 and a Size.
 func (s *Store) Add(r io.Reader, want Want) (Blob, error) {
 	b, err := s.add(r, want)
 	if err != nil {
@@ -56,27 +56,27 @@ func (s *Store) add(r io.Reader, want Want) (Blob, error) {
 		err = s.keep(f.Name(), b)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // it is not there any more if it was kept
+		_ = os.Remove(f.Name()) // fails if the file was kept
 	}
 	return b, err
 }
 
-// target is where content is written to.
+// target receives content.
 type target interface {
 	io.Writer
-	// waits is called before the sender is waited for.
+	// waits is called before each read from the sender.
 	waits()
-	// size and blob say what has been written, with what was there before.
+	// size and blob describe what has been written, including what an earlier sender wrote.
 	size() int64
 	blob() Blob
 }
 
-// senderError is a failure of who sends: what came before it is good.
+// senderError is a failure of the sender: the content before it is good.
 type senderError struct{ error }
 
 func (e *senderError) Unwrap() error { return e.error }
 
-// receive copies r to t and says what it was, if that is what was wanted.
+// receive copies r to t and returns what it was, if that is the wanted content.
 func receive(t target, r io.Reader, want Want, largest int64) (Blob, error) {
 	if want.Size > 0 {
 		largest = want.Size
@@ -123,14 +123,14 @@ func check(b Blob, want Want) error {
 	return nil
 }
 
-// writer is a target that nobody else knows.
+// writer is a target that no other sender uses.
 type writer struct {
 	f    *os.File
 	hash hash.Hash
 	n    int64
 }
 
-// Write is io.Writer's.
+// Write implements io.Writer.
 func (w *writer) Write(p []byte) (int, error) {
 	n, err := w.f.Write(p)
 	_, _ = w.hash.Write(p[:n]) // never fails

@@ -15,45 +15,45 @@ import (
 	"time"
 )
 
-// Bounds of what has arrived in part and waits for the rest.
+// Bounds of partial content that waits for the rest.
 const (
 	mostArrivals = 32
 	longestHalf  = 24 * time.Hour
-	halfShare    = 8 // they have this share of the capacity, and at least the room for the largest content
-	// patience is how long a sender may be silent until another one, who goes on with
-	// the same content, has its place.
+	halfShare    = 8 // partial content may use 1/halfShare of the capacity, and at least the size of the largest content
+	// patience is how long a sender may be silent before another sender of the same content can
+	// replace it.
 	patience = 3 * time.Second
 )
 
-// arrival is content of which not all is here. The store's mu guards it; its file
-// belongs to the owner, who loses it only while it waits for what comes next.
+// arrival is partial content. The store's mu guards it. Its file belongs to the owner, which can
+// lose it only while it waits for the next bytes.
 type arrival struct {
-	Blob            // what it is to become
+	Blob            // the complete content
 	have  int64     // bytes
-	grown time.Time // when it had the last of them
-	owner *sender   // nil: nobody sends
+	grown time.Time // when the last bytes arrived
+	owner *sender   // nil: no sender
 }
 
 // sender is one Add.
 type sender struct {
-	silent time.Time // since when it is waited for; zero while the store is at work
+	silent time.Time // start of the current wait; zero while the store is writing
 }
 
-// idle says whether nobody can be expected to send more of it.
+// idle reports whether no sender is expected to send more.
 func (a *arrival) idle(now time.Time) bool {
 	return a.owner == nil || !a.owner.silent.IsZero() && now.Sub(a.owner.silent) >= patience
 }
 
-// Progress is how much of some content there is.
+// Progress is how much of a content has arrived.
 type Progress struct {
 	Complete bool
-	Have     int64 // bytes of its beginning
-	Size     int64 // bytes, 0 when it is not known
-	Arriving bool  // more of it comes at this moment
+	Have     int64 // bytes, from the beginning
+	Size     int64 // bytes, 0 if unknown
+	Arriving bool  // a sender is sending more
 }
 
-// Have says how much of some content there is. Without a size it is that of which
-// there is most.
+// Have returns how much of a content has arrived. Without a size it chooses the partial content
+// with the most bytes.
 func (s *Store) Have(sha string, size int64) Progress {
 	if b, err := s.Find(sha); err == nil {
 		return Progress{Complete: true, Have: b.Size, Size: b.Size}
@@ -62,7 +62,7 @@ func (s *Store) Have(sha string, size int64) Progress {
 	defer s.mu.Unlock()
 	found := Progress{Size: size}
 	for b, a := range s.arriving {
-		// Of two that are equal the smaller one is as good as any, but always the same.
+		// The smaller total size breaks ties, so that the answer is always the same.
 		better := a.have > found.Have || a.have == found.Have && b.Size < found.Size
 		if b.SHA256 == sha && (b.Size == size || size == 0 && (better || found.Size == 0)) {
 			found = Progress{Have: a.have, Size: b.Size, Arriving: !a.idle(s.now())}
@@ -71,15 +71,15 @@ func (s *Store) Have(sha string, size int64) Progress {
 	return found
 }
 
-// Tidy removes what has been waiting for the rest for too long.
+// Tidy removes partial content that has waited too long for the rest.
 func (s *Store) Tidy() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bound(mostArrivals)
 }
 
-// claim makes the caller the one who sends the rest of some content, from an
-// offset on. It returns nil when the content should go to a file of its own.
+// claim makes the caller the sender of the rest of a content, from an offset on. It returns nil if
+// the content must go to a separate file.
 func (s *Store) claim(want Want) (*claimed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *Store) claim(want Want) (*claimed, error) {
 		if err := s.bound(mostArrivals - 1); err != nil {
 			return nil, err
 		}
-		if len(s.arriving) >= mostArrivals { // all of them are being sent
+		if len(s.arriving) >= mostArrivals { // all have senders
 			return nil, nil
 		}
 		a = &arrival{Blob: key}
@@ -128,12 +128,12 @@ func (s *Store) arrive(c *claimed, r io.Reader, want Want) (Blob, error) {
 			err = e
 		}
 	}
-	return b, s.settle(c, b, err)
+	return b, s.endClaim(c, b, err)
 }
 
-// settle ends a claim: with the content in its place, with a part that waits for
-// the rest, or with nothing.
-func (s *Store) settle(c *claimed, b Blob, err error) error {
+// endClaim ends a claim: the content is stored, a part is kept and waits for the rest, or nothing
+// is kept.
+func (s *Store) endClaim(c *claimed, b Blob, err error) error {
 	name := s.half(c.a.Blob)
 	if err == nil {
 		err = s.keep(name, b)
@@ -161,8 +161,8 @@ func (s *Store) settle(c *claimed, b Blob, err error) error {
 	return err
 }
 
-// bound drops what has waited for longest until no more than so many are left and
-// they are within their other bounds; s.mu is held. What is being sent stays.
+// bound drops the partial content that has waited longest until at most the given number are left
+// and they are within their other bounds; s.mu is held. It keeps content with a sender.
 func (s *Store) bound(most int) error {
 	var idle []*arrival
 	var size int64
@@ -189,7 +189,7 @@ func (s *Store) bound(most int) error {
 	return nil
 }
 
-// resume finds what an earlier store was in the middle of; nobody else is there.
+// resume loads the partial content that an earlier store left; the caller has exclusive access.
 func (s *Store) resume() error {
 	dir := filepath.Join(s.config.Dir, halves)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -216,21 +216,21 @@ func (s *Store) resume() error {
 	return s.bound(mostArrivals)
 }
 
-// halves is the directory of what is arriving.
+// halves returns the directory of partial content.
 const halves = "arriving"
 
 func (s *Store) half(b Blob) string {
 	return filepath.Join(s.config.Dir, halves, fmt.Sprintf("%s-%d", b.SHA256, b.Size))
 }
 
-// halfName reads the name that half gives.
+// halfName parses the names that half returns.
 func halfName(name string) (Blob, bool) {
 	sha, size, ok := strings.Cut(name, "-")
 	n, err := strconv.ParseInt(size, 10, 64)
 	return Blob{sha, n}, ok && err == nil && n > 0 && IsSHA256(sha) && strconv.FormatInt(n, 10) == size
 }
 
-// claimed is a target that is kept when its sender breaks off.
+// claimed is a target that is kept when its sender fails.
 type claimed struct {
 	s  *Store
 	a  *arrival
@@ -238,7 +238,7 @@ type claimed struct {
 	w  writer
 }
 
-// open makes the file end at an offset, and reads what is in front of that.
+// open truncates the file to an offset and hashes the bytes before it.
 func (c *claimed) open(offset int64) error {
 	f, err := os.OpenFile(c.s.half(c.a.Blob), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -249,13 +249,13 @@ func (c *claimed) open(offset int64) error {
 		return err
 	}
 	if c.w.n, err = io.Copy(c.w.hash, f); err == nil && c.w.n != offset {
-		err = fmt.Errorf("%d bytes of %d are there", c.w.n, offset)
+		err = fmt.Errorf("the file has %d of %d bytes", c.w.n, offset)
 	}
 	return err
 }
 
-// at notes since when the sender is waited for, zero for not at all, and fails when
-// somebody has taken its place.
+// at records the start of a wait for the sender, zero for none, and fails if another sender has
+// replaced it.
 func (c *claimed) at(silent time.Time) error {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -265,9 +265,9 @@ func (c *claimed) at(silent time.Time) error {
 	return nil
 }
 
-func (c *claimed) waits() { _ = c.at(c.s.now()) } // the next Write says that it is too late
+func (c *claimed) waits() { _ = c.at(c.s.now()) } // the next Write returns the error
 
-// finish makes what has been written last.
+// finish syncs the bytes written last.
 func (c *claimed) finish() error {
 	if err := c.at(time.Time{}); err != nil {
 		return err
@@ -275,7 +275,7 @@ func (c *claimed) finish() error {
 	return c.w.f.Sync()
 }
 
-// Write is io.Writer's.
+// Write implements io.Writer.
 func (c *claimed) Write(p []byte) (int, error) {
 	if err := c.at(time.Time{}); err != nil {
 		return 0, err

@@ -1,21 +1,19 @@
-// Package blobs keeps files by what is in them: content goes by its SHA-256, and
-// the same content is kept once.
+// Package blobs stores files by content: the key of a content is its SHA-256, and equal content is
+// stored once.
 //
 //	Add ──▶ arriving/ab12...-size ── hash and size right? sync ──▶ ab/ab12...  ◀── Link ── a job's input
 //	           │  ▲                         │ no
 //	 the sender│  │ Add with an Offset      └▶ removed
-//	 breaks off▼  │
-//	        stays there, for a while
+//	 fails     ▼  │
+//	        kept for a while
 //
-// What has arrived of content whose name and size were said outlives a connection
-// that breaks, and the store's process: Have says how much there is, and who sends
-// the rest need not send that again. One sender at a time writes to it; another one
-// of the same content writes to a file of its own (new-*), as does who cannot say
-// what comes, and that goes when its sender breaks off. A sender from whom nothing
-// comes for a while loses its place to one who goes on.
+// Partial content outlives the connection and the process if the sender announced its hash and
+// size: Have returns how much has arrived, and a sender of the rest can skip that. Only one sender
+// at a time writes to it. Another sender of the same content writes to a separate file (new-*), as
+// does a sender that did not announce the content; that file is removed if its sender fails. A
+// sender that is silent for a while can be replaced by another one.
 //
-// A store has a size. When it is full what has not been used for longest goes;
-// links that were made of it stay as they are. What is pinned never goes, and does
-// not count against the size. What is only arriving has bounds of its own: number,
-// bytes, and age.
+// A store has a capacity. When it is full it evicts the least recently used content; existing links
+// are not affected. Pinned content is never evicted and does not count against the capacity.
+// Partial content has separate bounds on number, bytes and age.
 package blobs

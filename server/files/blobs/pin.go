@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// Pin makes content stay however full the store is, until Unpin was called as often
-// as Pin. It does not count against the capacity meanwhile: who pins bounds what he
-// pins. It returns ErrUnknown when the store does not have it.
+// Pin protects content from eviction until Unpin was called as often as Pin. Pinned content does
+// not count against the capacity, so the caller must bound what it pins. Pin returns ErrUnknown if
+// the store does not have the content.
 func (s *Store) Pin(sha string) (Blob, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,8 +31,8 @@ func (s *Store) pin(e *entry) {
 	s.used -= e.Size
 }
 
-// Unpin takes one pin away. Content without any is the one used last, and goes like
-// all other when the store is full. Content that has no pin is left as it is.
+// Unpin removes one pin. Content without pins is the most recently used and can be evicted. Content
+// without a pin is left unchanged.
 func (s *Store) Unpin(sha string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,13 +46,13 @@ func (s *Store) Unpin(sha string) error {
 	e.at = s.order.PushBack(e)
 	s.used += e.Size
 	if err := s.shrink(s.config.Capacity); err != nil {
-		return fmt.Errorf("make room for content: %w", err)
+		return fmt.Errorf("evict content: %w", err)
 	}
 	return nil
 }
 
-// File opens content for reading, or returns ErrUnknown. What is open can be read to
-// its end, whatever becomes of it in the store.
+// File opens content for reading, or returns ErrUnknown. An open file can be read to its end even
+// if the content is evicted.
 func (s *Store) File(sha string) (*os.File, Blob, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

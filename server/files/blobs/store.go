@@ -20,53 +20,50 @@ type Blob struct {
 	Size   int64  // bytes
 }
 
-// Want is what somebody who adds content knows about it already. The zero Want
-// knows nothing.
+// Want is what the sender announces about content. The zero Want announces nothing.
 type Want struct {
 	SHA256 string
-	Size   int64 // bytes; 0 is not known
-	// Offset is where the sender begins; above 0 it needs the other two. What has
-	// arrived before it stays, what was behind it goes.
+	Size   int64 // bytes; 0 if unknown
+	// Offset is where the sender begins; above 0 it needs the other two fields. What has arrived
+	// before the offset is kept, what is behind it is dropped.
 	Offset int64
-	// Part says that what is sent may end before the content does.
+	// Part says that the sender may stop before the end of the content.
 	Part bool
 }
 
-// Config bounds a store. Sizes are bytes, at least 1.
+// Config bounds a store. Sizes are in bytes, at least 1.
 type Config struct {
-	Dir      string // made if it is not there
+	Dir      string // created if missing
 	Largest  int64  // of one content
-	Capacity int64  // of all that is not pinned
-	// Pinned is content that has pins from the beginning, one for each time it is
-	// named. What is not there is passed over.
+	Capacity int64  // of all content without pins
+	// Pinned lists content that has pins from the beginning, one for each time it is listed.
+	// Missing content is skipped.
 	Pinned []string
 }
 
-// Store keeps content in a directory of its own. Its methods may be called from
-// several goroutines.
+// Store keeps content in a directory. Its methods can be called concurrently.
 type Store struct {
 	config Config
 
 	mu    sync.Mutex
 	known map[string]*entry // by SHA-256
-	order *list.List        // of *entry without pins, the least recently used in front
-	used  int64             // by those
+	order *list.List        // of *entry without pins, least recently used first
+	used  int64             // by entries without pins
 
 	now      func() time.Time
-	arriving map[Blob]*arrival // by what they are to become
+	arriving map[Blob]*arrival // by the complete content
 }
 
 var (
 	digits = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	// incoming is what a file is called until it is whole.
+	// incoming is the name pattern of incomplete files.
 	incoming = "new-*"
 )
 
-// IsSHA256 says whether s has the form of a Blob's name.
+// IsSHA256 reports whether s has the form of a Blob's name.
 func IsSHA256(s string) bool { return digits.MatchString(s) }
 
-// Open makes a store of what lies in the directory, and removes what was left
-// half written.
+// Open loads the store in a directory and removes incomplete files.
 func Open(c Config) (*Store, error) {
 	if c.Largest < 1 || c.Capacity < 1 {
 		return nil, fmt.Errorf("content store: limits of %d and %d bytes, accepted: at least 1", c.Largest, c.Capacity)
@@ -97,7 +94,7 @@ func Open(c Config) (*Store, error) {
 	return s, s.shrink(c.Capacity)
 }
 
-// scan enters the files, the oldest first.
+// scan loads the files, the oldest first.
 func (s *Store) scan() error {
 	type file struct {
 		Blob
@@ -121,7 +118,7 @@ func (s *Store) scan() error {
 	return err
 }
 
-// keep moves a whole file to its place, unless the same content is there.
+// keep moves a complete file to its place, unless the store has the same content.
 func (s *Store) keep(name string, b Blob) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +143,7 @@ func (s *Store) keep(name string, b Blob) error {
 	return nil
 }
 
-// enter notes content as the one used last; s.mu is held, or nobody else is there.
+// enter adds content as the most recently used; s.mu is held, or the caller has exclusive access.
 func (s *Store) enter(b Blob) {
 	if s.known[b.SHA256] == nil {
 		e := &entry{Blob: b}
@@ -156,22 +153,22 @@ func (s *Store) enter(b Blob) {
 	}
 }
 
-// entry is content that is here.
+// entry is stored content.
 type entry struct {
 	Blob
 	pins int
-	at   *list.Element // in the store's order; nil while there are pins
+	at   *list.Element // in the store's order; nil while pinned
 }
 
-// touch notes that content is used; s.mu is held.
+// touch marks content as used; s.mu is held.
 func (s *Store) touch(e *entry) {
 	if e.at != nil {
 		s.order.MoveToBack(e.at)
 	}
 }
 
-// shrink removes what was not used for longest until no more than so many bytes
-// are left; s.mu is held.
+// shrink evicts the least recently used content until at most the given number of bytes are left;
+// s.mu is held.
 func (s *Store) shrink(limit int64) error {
 	for s.used > limit && s.order.Len() > 0 {
 		oldest := s.order.Front()
@@ -198,9 +195,8 @@ func (s *Store) Find(sha string) (Blob, error) {
 	return e.Blob, nil
 }
 
-// Link makes the content appear as a file that nobody may write, in a directory
-// that is there: as a hard link, or as a copy where there are no hard links. It
-// returns ErrUnknown when the store does not have it.
+// Link creates a read-only file with the content in an existing directory: a hard link, or a copy
+// where hard links are impossible. It returns ErrUnknown if the store does not have the content.
 func (s *Store) Link(sha, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
 
-// Mode says how long data stay.
+// Mode selects how long data are kept.
 type Mode string
 
 // The modes.
 const (
-	Volatile   Mode = "volatile"   // until the first job that has used them has ended
-	Sticky     Mode = "sticky"     // until they are removed, at this site alone
-	Persistent Mode = "persistent" // until they are removed, or the room is needed
+	Volatile   Mode = "volatile"   // until the first job that uses them ends
+	Sticky     Mode = "sticky"     // until they are removed; never copied to other sites
+	Persistent Mode = "persistent" // until they are removed or evicted
 )
 
 // Data are content under a handle.
@@ -25,32 +25,31 @@ type Data struct {
 	ID     string `json:"id"`
 	SHA256 string `json:"sha256"`         // of the content
 	Size   int64  `json:"size"`           // of the content, bytes
-	Name   string `json:"name,omitempty"` // base name that a program should see
-	// Element is what the elements of an array are, "" of a file. Dimensions are its
-	// length, or its rows and columns.
+	Name   string `json:"name,omitempty"` // base name that programs see
+	// Element is the type of an array's elements, "" for a file. Dimensions are its length, or its
+	// rows and columns.
 	Element    string  `json:"element,omitempty"`
 	Dimensions []int64 `json:"dimensions,omitempty"`
 	Mode       Mode    `json:"mode"`
 	Owner      string  `json:"owner,omitempty"`
-	Copy       bool    `json:"copy,omitempty"` // brought here from where they had been put
-	Job        string  `json:"job,omitempty"`  // that they came from; "" for none
+	Copy       bool    `json:"copy,omitempty"` // copied from another site
+	Job        string  `json:"job,omitempty"`  // that produced them; "" for none
 
 	// Users are the jobs that use volatile data and have not ended.
 	Users []string  `json:"users,omitempty"`
 	Put   time.Time `json:"put"`
-	Used  time.Time `json:"-"` // last; the file's own time
+	Used  time.Time `json:"-"` // last use; the file's modification time
 }
 
-// mostUsers is how many users of volatile data are remembered: one whose end is
-// heard of is enough.
+// mostUsers bounds the recorded users of volatile data: the end of one of them is enough.
 const mostUsers = 16
 
 var uuidV7 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// IsID says whether s has the form of a handle: a lower-case UUIDv7.
+// IsID reports whether s has the form of a handle: a lower-case UUIDv7.
 func IsID(s string) bool { return uuidV7.MatchString(s) }
 
-// check returns what cannot be in a record.
+// check returns what is invalid in a record.
 func (d *Data) check() error {
 	switch {
 	case !IsID(d.ID):
@@ -69,7 +68,7 @@ func (d *Data) check() error {
 	return nil
 }
 
-// The ranks of data, by how late they go when room is needed.
+// The ranks of data in eviction: a lower rank is evicted earlier.
 const (
 	rankVolatile = iota + 1
 	rankCopy
@@ -91,7 +90,7 @@ func (d *Data) rank() int {
 	return 0
 }
 
-// same says whether two are the same but for what the site adds, and for the name
+// same reports whether two records are equal, except for the fields that the site sets and the name
 // that programs see.
 func (d *Data) same(o *Data) bool {
 	return d.SHA256 == o.SHA256 && d.Size == o.Size && d.Element == o.Element &&

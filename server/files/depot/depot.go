@@ -13,28 +13,28 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
 
-// mostHandles bounds the handles of a depot: empty content takes no room.
+// mostHandles bounds the handles of a depot, because empty content uses no space.
 const mostHandles = 100_000
 
 // Config bounds a depot. Sizes are bytes.
 type Config struct {
-	Dir        string // made if it is not there
+	Dir        string // created if missing
 	Quota      int64  // of all content; 0: none
-	OwnerQuota int64  // of the content of one owner; 0: no bound of his own
+	OwnerQuota int64  // of the content of one owner; 0: no separate bound
 }
 
-// Depot is the registry of one site. Its methods may be called from several
-// goroutines. Before its first use it is given the content, see Attach.
+// Depot is the registry of one site. Its methods can be called concurrently. Call Attach before the
+// first use.
 type Depot struct {
 	config  Config
 	content *blobs.Store
 	now     func() time.Time
 	most    int // handles
 
-	writing sync.Mutex // held by who changes what is on disk, before mu
+	writing sync.Mutex // held during changes of the disk; locked before mu
 
 	mu      sync.RWMutex
-	known   map[string]*Data    // by handle; what they point to is replaced, not changed, but for Used
+	known   map[string]*Data    // by handle; entries are replaced, not changed, except for Used
 	order   []string            // handles, ascending
 	refs    map[string]int      // handles by SHA-256
 	used    int64               // bytes of all content
@@ -43,8 +43,7 @@ type Depot struct {
 	evicted int64 // since it was opened
 }
 
-// Open reads a directory. The first error is about what was damaged, each with its
-// path: that is passed over.
+// Open reads a directory. The list of errors has one for each damaged file, which is skipped.
 func Open(c Config) (d *Depot, damaged []error, err error) {
 	if c.Quota < 0 || c.OwnerQuota < 0 {
 		return nil, nil, fmt.Errorf("depot: quotas of %d and %d bytes, accepted: at least 0", c.Quota, c.OwnerQuota)
@@ -63,7 +62,7 @@ func Open(c Config) (d *Depot, damaged []error, err error) {
 	return d, damaged, nil
 }
 
-// load enters the records.
+// load reads the records.
 func (d *Depot) load() (damaged []error, err error) {
 	files, err := names(d.records())
 	if err != nil {
@@ -92,14 +91,14 @@ func loadRecord(path, name string) (*Data, error) {
 		return nil, err
 	}
 	if data.ID != id {
-		return nil, fmt.Errorf("it is about %.70q", data.ID)
+		return nil, fmt.Errorf("its handle is %.70q", data.ID)
 	}
 	data.Used = info.ModTime()
 	return data, data.check()
 }
 
-// Contents returns the SHA-256 of all content that has handles, each once, ascending:
-// what has to be pinned before the store of content is opened.
+// Contents returns the SHA-256 of all content that has handles, each once, ascending. It must be
+// pinned when the content store is opened.
 func (d *Depot) Contents() []string {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -111,8 +110,8 @@ func (d *Depot) Contents() []string {
 	return all
 }
 
-// Attach gives a depot its content, which has the pins of Contents. Data whose
-// content is not there are lost, and returned.
+// Attach connects a depot with the content store, which has the pins of Contents. It returns the
+// data that are lost because their content is missing.
 func (d *Depot) Attach(content *blobs.Store) (lost []Data, err error) {
 	d.content = content
 	d.writing.Lock()
@@ -152,8 +151,8 @@ func (d *Depot) Get(id string) (Data, error) {
 	return Data{}, ErrUnknown
 }
 
-// List returns at most limit of the data behind a handle that match, in the order of
-// their handles, and whether there are more.
+// List returns at most limit of the matching data after a handle, in the order of their handles,
+// and whether there are more.
 func (d *Depot) List(after string, limit int, match func(*Data) bool) (page []Data, more bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -174,7 +173,7 @@ func (d *Depot) List(after string, limit int, match func(*Data) bool) (page []Da
 	return page, false
 }
 
-// Usage is how much of the room is taken.
+// Usage is how much of the quota is used.
 type Usage struct {
 	Handles           int
 	Used              int64 // bytes
@@ -182,15 +181,15 @@ type Usage struct {
 	Evicted           int64 // handles, since the depot was opened
 }
 
-// Usage returns it.
+// Usage returns the current usage.
 func (d *Depot) Usage() Usage {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return Usage{Handles: len(d.order), Used: d.used, Quota: d.config.Quota, OwnerQuota: d.config.OwnerQuota, Evicted: d.evicted}
 }
 
-// enter notes data that are on disk, in place of what the handle named; d.mu is held,
-// or nobody else is there.
+// enter adds data that are durable, in place of the handle's previous data; d.mu is held, or the
+// caller has exclusive access.
 func (d *Depot) enter(data *Data) {
 	d.leave(data.ID)
 	d.known[data.ID] = data
@@ -204,7 +203,7 @@ func (d *Depot) enter(data *Data) {
 	}
 }
 
-// leave undoes enter, and says whether nobody else names the content; d.mu is held.
+// leave undoes enter and reports whether no other handle names the content; d.mu is held.
 func (d *Depot) leave(id string) (last bool) {
 	data := d.known[id]
 	if data == nil {
@@ -227,7 +226,7 @@ func (d *Depot) leave(id string) (last bool) {
 	return true
 }
 
-// drop takes data away, for a reason; d.writing is held.
+// drop removes data, for a reason; d.writing is held.
 func (d *Depot) drop(gone []*Data, fate Fate, job string) error {
 	if len(gone) == 0 {
 		return nil
@@ -255,7 +254,7 @@ func (d *Depot) drop(gone []*Data, fate Fate, job string) error {
 		errs = append(errs, d.content.Unpin(sha))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("take data away: %w", err)
+		return fmt.Errorf("remove data: %w", err)
 	}
 	return nil
 }

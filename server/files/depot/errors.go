@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// ErrUnknown says that nobody remembers such a handle.
+// ErrUnknown reports a handle that the depot has no record of.
 var ErrUnknown = errors.New("no data of this handle are here")
 
-// ConflictError refuses to change what a handle names.
+// ConflictError reports an attempt to change what a handle names.
 type ConflictError struct{ ID string }
 
 // Error names the handle.
@@ -17,18 +17,18 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("handle %s names other data, or the same under another mode or owner", e.ID)
 }
 
-// QuotaError is data for which no room can be made.
+// QuotaError reports data that do not fit into a quota.
 type QuotaError struct {
-	Owner string // whose quota it is; "" for the site's, see All
-	All   bool   // it is the quota of all owners together
+	Owner string // of the quota; "" for the site's, see All
+	All   bool   // the quota of all owners together
 	Need  int64  // bytes
 	Quota int64  // bytes
-	Fixed int64  // bytes of what cannot go
-	// Handles is the most handles that there can be, if it is their number.
+	Fixed int64  // bytes that cannot be evicted
+	// Handles is the limit of the number of handles, if that is exceeded.
 	Handles int
 }
 
-// Error has the figures.
+// Error returns the figures.
 func (e *QuotaError) Error() string {
 	whose := "at this site"
 	if !e.All {
@@ -40,26 +40,26 @@ func (e *QuotaError) Error() string {
 	return fmt.Sprintf("no room for %d bytes: data %s may take %d bytes, of which %d are taken by data that cannot go", e.Need, whose, e.Quota, e.Fixed)
 }
 
-// Fate is what became of data that were here.
+// Fate is the reason why data are gone.
 type Fate string
 
 // The fates.
 const (
-	Evicted Fate = "evicted" // to make room
-	Removed Fate = "removed" // by somebody
-	Spent   Fate = "spent"   // volatile, and used
-	Lost    Fate = "lost"    // the content was gone when the depot was opened
+	Evicted Fate = "evicted" // to free space
+	Removed Fate = "removed" // on request
+	Spent   Fate = "spent"   // volatile, and their first user ended
+	Lost    Fate = "lost"    // the content was missing when the depot was opened
 )
 
-// GoneError is about data that were here.
+// GoneError reports data that were here.
 type GoneError struct {
 	ID   string
 	Fate Fate
 	At   time.Time
-	Job  string // of Spent: the job whose end it was
+	Job  string // for Spent: the job that ended
 }
 
-// Error says what became of them, and when.
+// Error returns what became of the data, and when.
 func (e *GoneError) Error() string {
 	at := e.At.UTC().Format(time.RFC3339)
 	switch e.Fate {
@@ -73,16 +73,16 @@ func (e *GoneError) Error() string {
 	return fmt.Sprintf("data %s were removed at %s", e.ID, at)
 }
 
-// DamagedError is a file that is not what a depot wrote.
+// DamagedError reports a damaged file.
 type DamagedError struct {
 	Path string
 	Err  error // what is wrong with it
 }
 
-// Error says what to do.
+// Error returns what the operator can do.
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("%s is damaged (%v): the data that it names are unknown; remove it", e.Path, e.Err)
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *DamagedError) Unwrap() error { return e.Err }

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// group is the handles that name one content, and make room only together.
+// group is the handles of one content, which are evicted together.
 type group struct {
 	sha  string
 	size int64
-	rank int       // the highest of theirs
-	used time.Time // the latest of theirs
+	rank int       // the highest rank of the handles
+	used time.Time // the latest use of the handles
 	all  []*Data
 }
 
-// groups returns the content of some data, what is to go first in front.
+// groups returns the contents of some data, in order of eviction.
 func groups(data []*Data, of func(*Data) bool) []*group {
 	bySHA := make(map[string]*group)
 	var all []*group
@@ -42,13 +42,13 @@ func groups(data []*Data, of func(*Data) bool) []*group {
 	return all
 }
 
-// Room returns a *QuotaError when there would be no room for data.
+// Room returns a *QuotaError if data would not fit.
 func (d *Depot) Room(data *Data) error {
 	_, err := d.plan(data)
 	return err
 }
 
-// makeRoom evicts what has to go for new data; d.writing is held.
+// makeRoom evicts data until new data fit; d.writing is held.
 func (d *Depot) makeRoom(data *Data) error {
 	victims, err := d.plan(data)
 	if err != nil {
@@ -57,8 +57,8 @@ func (d *Depot) makeRoom(data *Data) error {
 	return d.drop(victims, Evicted, "")
 }
 
-// plan returns who has to go for new data: first for the sake of their owner's quota,
-// then for the site's, then for the number of handles.
+// plan returns the data to evict for new data: first to meet the owner's quota, then the site's,
+// then the limit of handles.
 func (d *Depot) plan(data *Data) ([]*Data, error) {
 	if d.roomy(data) {
 		return nil, nil
@@ -96,15 +96,15 @@ func (d *Depot) plan(data *Data) ([]*Data, error) {
 	return victims, nil
 }
 
-// roomy says whether there is room for data without a look at each handle.
+// roomy reports whether data fit, in constant time.
 func (d *Depot) roomy(data *Data) bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.config.OwnerQuota == 0 && len(d.order) < d.most && data.Size <= d.config.Quota-d.used
 }
 
-// fit takes groups until there is room for data in a quota. If there can be none it
-// returns false, and how much of the quota cannot be had.
+// fit selects groups for eviction until data fit into a quota. If that is impossible it returns
+// false and the bytes that cannot be freed.
 func fit(all []*group, data *Data, quota int64, take func(*group)) (fixed int64, ok bool) {
 	need := data.Size
 	used := int64(0)

@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// suffix is that of a record's file, arriving that of one which is being written.
+// suffix ends the name of a record's file, arriving that of a file being written.
 const (
 	suffix   = ".json"
 	arriving = ".new-*"
-	// largest is the size of a record's file, bytes, beyond which it is none.
+	// largest is the maximal size of a record's file, in bytes.
 	largest = 1 << 16
 )
 
@@ -36,10 +36,10 @@ func decode(data []byte, v any) error {
 	sum, text, ok := bytes.Cut(data, []byte("\n"))
 	text, ended := bytes.CutSuffix(text, []byte("\n"))
 	if !ok || !ended {
-		return errors.New("it is cut short")
+		return errors.New("it is truncated")
 	}
 	if want := fmt.Sprintf("%08x", crc32.Checksum(text, castagnoli)); want != string(sum) {
-		return fmt.Errorf("checksum %.8q, its content has %q", sum, want)
+		return fmt.Errorf("checksum %.8q, expected %q", sum, want)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -47,12 +47,13 @@ func decode(data []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the record")
+		return errors.New("unexpected data after the record")
 	}
 	return nil
 }
 
-// write makes a file durable but for its name, or its old content stays.
+// write replaces a file's content durably, except for the directory entry. On failure the old
+// content stays.
 func write(name string, v any) error {
 	text, err := encode(v)
 	if err != nil {
@@ -73,7 +74,7 @@ func write(name string, v any) error {
 		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // it is not there any more if it was renamed
+		_ = os.Remove(f.Name()) // fails if the file was renamed
 	}
 	return err
 }
@@ -96,8 +97,7 @@ func read(name string, v any) (os.FileInfo, error) {
 	return info, decode(text, v)
 }
 
-// names lists the records in a directory, which is made if it is not there. What was
-// left half written goes.
+// names lists the records in a directory, which it creates if missing. It removes incomplete files.
 func names(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -123,12 +123,12 @@ func names(dir string) ([]string, error) {
 func idOf(name string) (string, error) {
 	id, ok := strings.CutSuffix(name, suffix)
 	if !ok || !IsID(id) {
-		return "", errors.New("no record has this name")
+		return "", errors.New("not the name of a record")
 	}
 	return id, nil
 }
 
-// syncDir makes the names in a directory durable.
+// syncDir makes the entries of a directory durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// What is remembered of data that were here.
+// Limits of the records of data that are gone.
 const (
 	mostNotes   = 10_000
 	longestNote = 30 * 24 * time.Hour
 )
 
-// notes are the fates of data, each in a file of its own. They are no more than a
-// help: one that is damaged, or is lost in a crash, is not missed.
+// notes are the fates of data, each in a file. They only improve messages, so damaged and lost ones
+// are ignored.
 type notes struct {
 	dir   string
 	byID  map[string]*GoneError
 	order []*GoneError // the oldest first
 }
 
-// load reads what is there.
+// load reads the notes.
 func (n *notes) load(now time.Time) error {
 	n.byID = make(map[string]*GoneError)
 	files, err := names(n.dir)
@@ -53,7 +53,7 @@ func (n *notes) load(now time.Time) error {
 
 func (n *notes) find(id string) *GoneError { return n.byID[id] }
 
-// add notes a fate, in place of an earlier one of the same handle.
+// add records a fate, in place of an earlier one of the same handle.
 func (n *notes) add(g *GoneError) error {
 	n.forget(g.ID)
 	n.byID[g.ID] = g
@@ -65,7 +65,7 @@ func (n *notes) add(g *GoneError) error {
 	return errors.Join(err, n.bound(g.At))
 }
 
-// forget drops the note of a handle that is in use again.
+// forget removes the note of a handle that is in use again.
 func (n *notes) forget(id string) {
 	g := n.byID[id]
 	if g == nil {
@@ -73,10 +73,10 @@ func (n *notes) forget(id string) {
 	}
 	delete(n.byID, id)
 	n.order = slices.DeleteFunc(n.order, func(o *GoneError) bool { return o == g })
-	_ = os.Remove(filepath.Join(n.dir, id+suffix)) // if it stays it is overwritten, or goes by its age
+	_ = os.Remove(filepath.Join(n.dir, id+suffix)) // a file that stays is overwritten or expires
 }
 
-// bound drops the oldest notes, as far as they are too many or too old.
+// bound removes the oldest notes while they are too many or too old.
 func (n *notes) bound(now time.Time) error {
 	for len(n.order) > 0 && (len(n.order) > mostNotes || now.Sub(n.order[0].At) > longestNote) {
 		g := n.order[0]

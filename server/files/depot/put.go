@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// Put has content stay under a handle, and returns the data as they are on disk. The
-// same data again change nothing: the first answer is given again. Errors are
-// blobs.ErrUnknown when the content is not there, a *ConflictError, a *QuotaError, or
-// the file system's; nothing has changed then, but for a *QuotaError nothing else has
-// gone, too.
+// Put stores content under a handle and returns the data as recorded. It is idempotent: equal data
+// return the first answer. Errors are blobs.ErrUnknown if the content is missing, a *ConflictError,
+// a *QuotaError, or the file system's. An error changes nothing, except that other data may have
+// been evicted unless it is a *QuotaError.
 func (d *Depot) Put(data Data) (Data, error) {
 	if err := data.check(); err != nil {
 		return Data{}, fmt.Errorf("put data: %w", err)
@@ -23,10 +22,10 @@ func (d *Depot) Put(data Data) (Data, error) {
 		}
 		return known, nil
 	}
-	b, err := d.content.Pin(data.SHA256) // nobody makes it go from now on
+	b, err := d.content.Pin(data.SHA256) // it cannot be evicted from now on
 	if err == nil && b.Size != data.Size {
 		_ = d.content.Unpin(data.SHA256)
-		return Data{}, fmt.Errorf("put data: size of %d bytes, the content has %d", data.Size, b.Size)
+		return Data{}, fmt.Errorf("put data: size of %d bytes, but the content has %d", data.Size, b.Size)
 	}
 	if err != nil {
 		return Data{}, fmt.Errorf("put data: %w", err)
@@ -34,7 +33,7 @@ func (d *Depot) Put(data Data) (Data, error) {
 	pinned := false
 	defer func() {
 		if !pinned {
-			_ = d.content.Unpin(data.SHA256) // content that is too much goes with the next one
+			_ = d.content.Unpin(data.SHA256) // excess content is evicted with the next change
 		}
 	}()
 	if err := d.makeRoom(&data); err != nil {
@@ -51,11 +50,11 @@ func (d *Depot) Put(data Data) (Data, error) {
 	defer d.mu.Unlock()
 	d.enter(&data)
 	d.gone.forget(data.ID)
-	pinned = d.refs[data.SHA256] == 1 // the first handle's pin is that of the content
+	pinned = d.refs[data.SHA256] == 1 // the content keeps the pin of its first handle
 	return data, nil
 }
 
-// save writes a record, and makes it durable; d.writing is held.
+// save writes a record durably; d.writing is held.
 func (d *Depot) save(data *Data) error {
 	if err := write(d.record(data.ID), data); err != nil {
 		return fmt.Errorf("write data: %w", err)
@@ -66,9 +65,8 @@ func (d *Depot) save(data *Data) error {
 	return nil
 }
 
-// Use notes that data are used now, and returns them. A job that is named makes
-// volatile data go when it ends. Errors are a *GoneError, ErrUnknown, or the file
-// system's.
+// Use records that data are used now and returns them. If a job is given, its end removes volatile
+// data. Errors are a *GoneError, ErrUnknown, or the file system's.
 func (d *Depot) Use(id, job string) (Data, error) {
 	data, err := d.Get(id)
 	if err != nil {
@@ -94,11 +92,11 @@ func (d *Depot) Use(id, job string) (Data, error) {
 	return *known, nil
 }
 
-// stamp notes on disk when data were used last. Where it cannot they go earlier than
-// they should, or later.
+// stamp records the last use of data on disk. If that fails, only the order of eviction is
+// affected.
 func (d *Depot) stamp(data *Data) { _ = os.Chtimes(d.record(data.ID), data.Used, data.Used) }
 
-// addUser remembers who uses volatile data.
+// addUser records a user of volatile data.
 func (d *Depot) addUser(id, job string) error {
 	d.writing.Lock()
 	defer d.writing.Unlock()
@@ -113,7 +111,7 @@ func (d *Depot) addUser(id, job string) error {
 	return d.replace(&data)
 }
 
-// replace writes a changed record in place of the one before; d.writing is held.
+// replace writes a changed record in place of the previous one; d.writing is held.
 func (d *Depot) replace(data *Data) error {
 	if err := d.save(data); err != nil {
 		return err
@@ -149,24 +147,24 @@ func (d *Depot) uses(job string) []*Data {
 	return out
 }
 
-// IsUser says whether a job uses volatile data.
+// IsUser reports whether a job uses volatile data.
 func (d *Depot) IsUser(job string) bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return len(d.users[job]) > 0
 }
 
-// Ended takes away the volatile data that a job has used.
+// Ended removes the volatile data that a job has used.
 func (d *Depot) Ended(job string) error {
 	if !d.IsUser(job) {
-		return nil // as almost all
+		return nil // the usual case
 	}
 	d.writing.Lock()
 	defer d.writing.Unlock()
 	return d.drop(d.uses(job), Spent, job)
 }
 
-// Unused forgets that a job uses data: it was not accepted.
+// Unused removes a job that was not accepted from the users of data.
 func (d *Depot) Unused(job string) error {
 	if !d.IsUser(job) {
 		return nil
@@ -183,18 +181,18 @@ func (d *Depot) Unused(job string) error {
 	return nil
 }
 
-// Remove takes data away, and returns them as they were; false if they were not here.
+// Remove removes data and returns them; false if they are not here.
 func (d *Depot) Remove(id string) (Data, bool, error) {
 	d.writing.Lock()
 	defer d.writing.Unlock()
 	data, err := d.Get(id)
 	if err != nil {
-		return Data{}, false, nil // they are not here, which is what was wanted
+		return Data{}, false, nil // already removed
 	}
 	return data, true, d.drop([]*Data{&data}, Removed, "")
 }
 
-// Content opens the content of data, and notes that they are used.
+// Content opens the content of data and records their use.
 func (d *Depot) Content(id string) (*os.File, Data, error) {
 	data, err := d.Use(id, "")
 	if err != nil {
