@@ -247,18 +247,18 @@ func (s *Server) transfer(ctx context.Context, src *source, one *copying, tell f
 
 // counted counts and reports the bytes read.
 type counted struct {
-	Reader io.ReadCloser
-	have   int64
-	told   time.Time
-	tell   func(have int64) error
+	Reader   io.ReadCloser
+	have     int64
+	reported time.Time
+	tell     func(have int64) error
 }
 
 // Read implements io.Reader.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.have += int64(n)
-	if now := time.Now(); err == nil && now.Sub(c.told) >= tellProgress {
-		c.told = now
+	if now := time.Now(); err == nil && now.Sub(c.reported) >= tellProgress {
+		c.reported = now
 		err = c.tell(c.have)
 	}
 	return n, err
@@ -306,7 +306,7 @@ func (s *Server) locate(ctx context.Context, id, from string) (source, error) {
 			answers <- a
 		}()
 	}
-	var silent, told []string
+	var silent, reasons []string
 	for range urls {
 		a := <-answers
 		switch {
@@ -316,29 +316,29 @@ func (s *Server) locate(ctx context.Context, id, from string) (source, error) {
 			a.data.Copy = a.data.Mode != depot.Sticky
 			return a.source, nil
 		case a.gone != "":
-			told = append(told, a.gone)
+			reasons = append(reasons, a.gone)
 		}
 	}
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return source{}, err
 	}
-	return source{}, s.nowhere(id, told, silent)
+	return source{}, s.nowhere(id, reasons, silent)
 }
 
 // nowhere returns the problem that no site has data, with the reasons and the sites that did not
 // answer.
-func (s *Server) nowhere(id string, told, silent []string) error {
+func (s *Server) nowhere(id string, reasons, silent []string) error {
 	if _, err := s.depot.Get(id); err != nil {
 		if gone, ok := errors.AsType[*depot.GoneError](err); ok {
-			told = append(told, s.DescribeGone(gone))
+			reasons = append(reasons, s.DescribeGone(gone))
 		}
 	}
 	p := &problem.Problem{
 		Reason: problem.UnknownData, Field: "id", Accepted: "a handle of data at a site",
 		Message: fmt.Sprintf("no site has data %s", id), Hint: "drover data list shows what there is",
 	}
-	if slices.Sort(told); len(told) > 0 {
-		p.Message += ": " + strings.Join(told, "; ")
+	if slices.Sort(reasons); len(reasons) > 0 {
+		p.Message += ": " + strings.Join(reasons, "; ")
 	}
 	if slices.Sort(silent); len(silent) > 0 {
 		p.Message += fmt.Sprintf("; sites that did not answer: %s", strings.Join(silent, ", "))

@@ -21,10 +21,10 @@ const (
 	maxAsks    = 32
 	askTimeout = 5 * time.Second // for one answer
 	// maxWatched bounds the concurrent watches, one job each. Jobs beyond it are polled.
-	maxWatched     = 256
-	longestWatch   = 10 * time.Minute // then the job is located again
-	firstReminder  = time.Second      // the first pause before an unresolved job is located again; it doubles
-	longestSilence = 30 * time.Second
+	maxWatched   = 256
+	longestWatch = 10 * time.Minute // then the job is located again
+	firstPause   = time.Second      // the first pause before an unresolved job is located again; it doubles
+	longestPause = 30 * time.Second
 )
 
 // dependencies finds out what becomes of jobs at other sites that local jobs depend on.
@@ -204,11 +204,11 @@ func (s *Server) watchDependencies(ids []batch.JobID) {
 // watchDependency finds out how a job ends, as long as a local job waits for it. A server that does
 // not answer is unknown, not dead: it is asked again.
 func (s *Server) watchDependency(ctx context.Context, id batch.JobID) {
-	for pause := firstReminder; s.awaited(ctx, id); pause = min(2*pause, longestSilence) {
+	for pause := firstPause; s.awaited(ctx, id); pause = min(2*pause, longestPause) {
 		found, silent := s.locateJob(ctx, id)
 		if found.live() {
-			if said, heard := s.watchRemote(ctx, &found, id); heard {
-				found, pause = said, firstReminder
+			if update, ok := s.watchRemote(ctx, &found, id); ok {
+				found, pause = update, firstPause
 			}
 		}
 		if found.State.Over() {
@@ -237,7 +237,7 @@ func (s *Server) awaited(ctx context.Context, id batch.JobID) (yes bool) {
 
 // watchRemote follows a job at another server until it ends or leaves there. It returns the last
 // update, if there was one.
-func (s *Server) watchRemote(ctx context.Context, to *sighting, id batch.JobID) (last sighting, heard bool) {
+func (s *Server) watchRemote(ctx context.Context, to *sighting, id batch.JobID) (last sighting, ok bool) {
 	select {
 	case s.dependencies.watched <- struct{}{}:
 		defer func() { <-s.dependencies.watched }()
@@ -247,10 +247,10 @@ func (s *Server) watchRemote(ctx context.Context, to *sighting, id batch.JobID) 
 	ctx, cancel := context.WithTimeout(ctx, longestWatch)
 	defer cancel()
 	err := s.outbox.peers.WatchJob(ctx, to.url, id, func(seen rpc.Sighting) {
-		last, heard = sighting{Sighting: seen, site: to.site, url: to.url}, true
+		last, ok = sighting{Sighting: seen, site: to.site, url: to.url}, true
 	})
 	if err != nil {
 		s.log.Debug("watch job failed", "job", id, "site", to.site, "error", err)
 	}
-	return last, heard
+	return last, ok
 }

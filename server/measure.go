@@ -23,9 +23,9 @@ const gaugeEvery = 2 * time.Second
 // counting as limited by it, as in package needs.
 const heldBack = 50
 
-// tellAgain is the time after which the policy gets the same measurement again: it ignores
+// reportAgain is the time after which the policy gets the same measurement again: it ignores
 // measurements of attempts that are just being launched.
-const tellAgain = time.Minute
+const reportAgain = time.Minute
 
 // gauge measures the resource use of jobs' tasks and derives what they need. Its results are stored
 // with the jobs, see keepMeasured.
@@ -191,9 +191,9 @@ func (g *gauge) sample(now time.Time) []exec.Measurement {
 			continue // it is about to end, or nothing measures here
 		}
 		it.need.Take(sample)
-		if _, news := it.need.Tell(); news || now.Sub(it.said) >= tellAgain {
-			told := it.need.Told()
-			all = append(all, exec.Measurement{Key: key, CPU: told.CPU, Memory: told.Memory})
+		if _, news := it.need.Tell(); news || now.Sub(it.said) >= reportAgain {
+			report := it.need.Told()
+			all = append(all, exec.Measurement{Key: key, CPU: report.CPU, Memory: report.Memory})
 			it.said = now
 		}
 	}

@@ -63,7 +63,7 @@ func draftIn(req *droverv1.DraftRequest) (*DraftCall, error) {
 			out.Request, out.NotBefore, out.Invalid = itemIn(q)
 		case q.GetNotBefore() != nil:
 			return nil, &problem.Problem{
-				Reason: problem.BadValue, Field: fmt.Sprintf("questions[%d].not_before", i), Accepted: "none, for a job as it stands",
+				Reason: problem.BadValue, Field: fmt.Sprintf("questions[%d].not_before", i), Accepted: "none, without a request",
 				Message: fmt.Sprintf("questions[%d]: not_before needs put", i),
 			}
 		}

@@ -39,7 +39,7 @@ type OffsetError struct{ Offset, Have int64 }
 
 // Error names both.
 func (e *OffsetError) Error() string {
-	return fmt.Sprintf("the content goes on at byte %d, but only %d bytes of it have arrived", e.Offset, e.Have)
+	return fmt.Sprintf("the upload continues at byte %d, but only %d bytes have arrived", e.Offset, e.Have)
 }
 
 // PartError reports the announced end of a part of some content. The part is kept, and the rest may

@@ -24,7 +24,7 @@ func Run(ctx context.Context, cfg Config, stdout io.Writer) error {
 		return err
 	}
 	if t.Next > 0 {
-		if _, err := fmt.Fprintf(stdout, "goes on at  %d\n", t.Next); err != nil {
+		if _, err := fmt.Fprintf(stdout, "resumed at  %d\n", t.Next); err != nil {
 			return err
 		}
 	}
