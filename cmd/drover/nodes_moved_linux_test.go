@@ -85,7 +85,7 @@ func TestACheckpointMovesBetweenHostsWithACorrectResult(t *testing.T) {
 		if !strings.Contains(logs, want) {
 			t.Errorf("no %q in\n%s", want, logs)
 		}
-		if id == moved && !strings.Contains(logs, "goes on at") {
+		if id == moved && !strings.Contains(logs, "resumed at") {
 			t.Errorf("it has started again from the beginning:\n%s", logs)
 		}
 	}

@@ -141,7 +141,7 @@ func TestAnOverbookedJobIsPreemptedAndContinues(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	logs := g.must(t, cmdline.ExitOK, "logs", saved)
-	if want := fmt.Sprintf("primes      %d below %d\n", known.primes, known.below); !strings.Contains(logs, "goes on at") || !strings.Contains(logs, want) {
+	if want := fmt.Sprintf("primes      %d below %d\n", known.primes, known.below); !strings.Contains(logs, "resumed at") || !strings.Contains(logs, want) {
 		t.Errorf("no %q in\n%s", want, logs)
 	}
 	if text := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(text, "3 made: 0 open, 2 kept") || !strings.Contains(text, "1 broken by the site") || !strings.Contains(text, "penalties 3") {
