@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/files"
 )
 
 // describeTimeout is how long a starting server waits for its external batch system.
@@ -197,6 +199,40 @@ func (d *dataDir) keepDescription(known *external.Description) error {
 	}
 	if err != nil {
 		return fmt.Errorf("store the description of the batch system: %w", err)
+	}
+	return nil
+}
+
+// dataDir is the server's directory with the files of an external batch system.
+type dataDir struct{ *files.Dir }
+
+func openData(root string) (*dataDir, error) {
+	d, err := files.Open(root)
+	if err != nil {
+		return nil, err
+	}
+	return &dataDir{d}, nil
+}
+
+// notices is the directory in which script starts of an external batch system leave
+// notices for the server.
+func (d *dataDir) notices() string { return filepath.Join(d.Root, "notices") }
+
+// descriptionFile has the last description of an external batch system.
+func (d *dataDir) descriptionFile() string { return filepath.Join(d.Root, "cluster.json") }
+
+// writeScripts writes the batch scripts of services and logs the notes about them.
+func (s *Server) writeScripts() error {
+	for _, service := range s.cfg.Catalogue.Services() {
+		if service.Script == nil {
+			continue
+		}
+		for _, note := range service.Script.Notes {
+			s.log.Warn("batch script", "service", service.Name, "note", note)
+		}
+		if err := s.data.WriteScript(service); err != nil {
+			return err
+		}
 	}
 	return nil
 }
