@@ -9,8 +9,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// A search that begins at the bound finds what one from the beginning does.
-func TestNoPlaceIsBeforeItsBound(t *testing.T) {
+// A search that starts at the bound has the same result as one from the start of the profile.
+func TestBoundsAreNeverAfterTheFirstSlot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const width = 64
 		p := profile.New(0, width)
@@ -37,7 +37,7 @@ func TestNoPlaceIsBeforeItsBound(t *testing.T) {
 	})
 }
 
-func TestClassesBeginAtQuartersOfOctaves(t *testing.T) {
+func TestClassesStartAtQuartersOfOctaves(t *testing.T) {
 	last := 0
 	for n := uint64(1); n < 1<<12; n++ {
 		c, exact := class(n)

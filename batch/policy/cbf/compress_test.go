@@ -10,8 +10,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
 )
 
-// compared checks before every call that compresses what the compression does
-// against what the paper says.
+// compared wraps a policy. Before each call that compresses, it compares the compression with
+// the paper's definition.
 type compared struct {
 	*Policy
 	t *rapid.T
@@ -29,7 +29,7 @@ func (c *compared) Decide(now batch.Time, out *batch.Decisions) {
 	c.Policy.Decide(now, out)
 }
 
-// check leaves out a broken plan, which is made anew.
+// check compares the two. It skips a broken plan, which is rebuilt instead.
 func (c *compared) check(now batch.Time) {
 	if c.broke {
 		return
@@ -47,7 +47,7 @@ func (c *compared) check(now batch.Time) {
 	}
 }
 
-// takeOutAndPutBack is a compression without gaps.
+// takeOutAndPutBack is the paper's compression, without the gap structure.
 func (p *Policy) takeOutAndPutBack(now batch.Time) {
 	if !p.ended {
 		return
@@ -65,7 +65,7 @@ func (p *Policy) takeOutAndPutBack(now batch.Time) {
 	}
 }
 
-// site is a machine with one policy and what a driver knows of its jobs.
+// site is a machine with one policy and the driver's state of its jobs.
 type site struct {
 	*engine.Engine
 	specs  []*batch.Job
@@ -78,7 +78,7 @@ func (s *site) Started(_ batch.Time, job *batch.Job, _ []batch.NodeAllocation) {
 
 func (s *site) Ended(_ batch.Time, job *batch.Job, _ bool) { delete(s.states, job.Handle) }
 
-// one draws a job in a state, nil if there is none.
+// one draws a job in a state, or returns nil.
 func (s *site) one(t *rapid.T, state string) *batch.Job {
 	var list []*batch.Job
 	for _, spec := range s.specs {
@@ -92,7 +92,7 @@ func (s *site) one(t *rapid.T, state string) *batch.Job {
 	return rapid.SampledFrom(list).Draw(t, state)
 }
 
-func TestCompressionIsTakingOutAndPuttingBackInOrder(t *testing.T) {
+func TestCompressionEqualsReinsertingAllJobsInOrder(t *testing.T) {
 	moves := []struct {
 		kind     batch.EventKind
 		from, to string

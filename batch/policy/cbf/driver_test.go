@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 )
 
-// drive is a policy and a driver that a test plays by hand, in seconds.
+// drive is a policy with a scripted driver, in seconds.
 type drive struct {
 	t *testing.T
 	p batch.Policy
@@ -37,7 +37,7 @@ func (d *drive) finish(now, job int) {
 	d.p.Apply(at(now), &batch.Event{Kind: batch.Finish, Job: batch.Handle(job)})
 }
 
-// pass wants exactly these jobs started, and then a wake-up at that second.
+// pass checks that exactly the given jobs start, and the next wake-up.
 func (d *drive) pass(now, wake int, want ...batch.Handle) {
 	d.t.Helper()
 	var out batch.Decisions
@@ -58,17 +58,17 @@ func (d *drive) pass(now, wake int, want ...batch.Handle) {
 	}
 }
 
-func TestOverrunPutsThePlanOffForAsLongAgain(t *testing.T) {
+func TestAnOverrunDelaysThePlanByItsLength(t *testing.T) {
 	d := newDrive(t, 2)
-	d.submit(0, 1, 1, 5, 0) // will run on past 5
+	d.submit(0, 1, 1, 5, 0) // runs beyond 5
 	d.submit(0, 2, 2, 3, 0) // planned for 5
 	d.submit(0, 3, 1, 4, 0) // beside job 1
 	d.pass(0, 5, 1, 3)
 	d.finish(4, 3)
 	d.pass(4, 5)
-	d.pass(5, 6) // booked for a second more
-	d.pass(6, 7) // over by 1: for one more
-	d.pass(7, 9) // over by 2: for two
+	d.pass(5, 6) // booked for one more second
+	d.pass(6, 7) // over by 1: booked for one more
+	d.pass(7, 9) // over by 2: booked for two more
 	d.submit(8, 4, 1, 1, 0)
 	d.pass(8, 9, 4) // fits before job 2
 	d.finish(9, 1)
@@ -76,17 +76,17 @@ func TestOverrunPutsThePlanOffForAsLongAgain(t *testing.T) {
 	d.pass(9, -1, 2)
 }
 
-func TestOverrunAfterItsEndIsNotPromisedToSubmissions(t *testing.T) {
+func TestSubmissionsDoNotGetTheTimeOfAnOverrun(t *testing.T) {
 	d := newDrive(t, 1)
 	d.submit(0, 1, 1, 2, 0)
 	d.pass(0, -1, 1)
-	d.submit(5, 2, 1, 1, 0) // by the plan the machine has been idle since 2
+	d.submit(5, 2, 1, 1, 0) // in the plan the machine has been idle since 2
 	d.pass(5, 8)            // over by 3
 	d.finish(6, 1)
 	d.pass(6, -1, 2)
 }
 
-// ask returns the start that a shape would get, in seconds.
+// ask returns the estimated start of a shape, in seconds.
 func (d *drive) ask(now, width, walltime int, job batch.Job) batch.Time {
 	shape := batch.Shape{Width: int32(width), Walltime: batch.Duration(at(walltime))}
 	out := make([]batch.Estimate, 1)
@@ -97,20 +97,20 @@ func (d *drive) ask(now, width, walltime int, job batch.Job) batch.Time {
 	return out[0].Starts[0]
 }
 
-func TestOverrunAfterTheLastPassIsNotPromised(t *testing.T) {
+func TestEstimatesExcludeAnOverrunAfterTheLastPass(t *testing.T) {
 	d := newDrive(t, 2)
 	d.submit(0, 1, 1, 2, 0)
 	d.pass(0, -1, 1)
-	if got := d.ask(5, 2, 1, batch.Job{}); got != at(8) { // by the plan the machine has been idle since 2
+	if got := d.ask(5, 2, 1, batch.Job{}); got != at(8) { // in the plan the machine has been idle since 2
 		t.Errorf("two processors are promised from %d, want 8 s", got)
 	}
 	if got := d.ask(5, 1, 1, batch.Job{}); got != at(5) {
 		t.Errorf("the other processor is promised from %d, want 5 s", got)
 	}
-	d.pass(5, -1) // the question has left no trace
+	d.pass(5, -1) // the estimate has no side effects
 }
 
-func TestOverrunIntoAPlannedJobPutsItOff(t *testing.T) {
+func TestAnOverrunDelaysAPlannedJob(t *testing.T) {
 	d := newDrive(t, 2)
 	d.submit(0, 1, 1, 1, 0)
 	d.submit(0, 2, 2, 2, 12) // planned for 12
@@ -119,23 +119,23 @@ func TestOverrunIntoAPlannedJobPutsItOff(t *testing.T) {
 	d.pass(10, 19, 3) // job 1 is over by 9
 }
 
-func TestLateDriverStartsNoMoreThanThereIs(t *testing.T) {
+func TestALateDriverStartsOnlyJobsThatFit(t *testing.T) {
 	d := newDrive(t, 1)
 	d.submit(0, 1, 1, 5, 0)
 	d.submit(0, 2, 1, 2, 0) // planned for 5
-	d.submit(0, 3, 1, 2, 0) // for 7
+	d.submit(0, 3, 1, 2, 0) // planned for 7
 	d.pass(0, 5, 1)
 	d.finish(10, 1)
-	d.pass(10, 12, 2) // both starts have passed: in order
+	d.pass(10, 12, 2) // both starts have passed: jobs start in order
 	d.finish(12, 2)
 	d.pass(12, -1, 3)
 }
 
-func TestLateStartPushesBackWhatItRunsInto(t *testing.T) {
+func TestALateStartDelaysConflictingJobs(t *testing.T) {
 	d := newDrive(t, 1)
 	d.submit(0, 1, 1, 5, 0)
 	d.submit(0, 2, 1, 5, 0)  // planned for 5-10
-	d.submit(0, 3, 1, 2, 11) // for 11, a second after job 2
+	d.submit(0, 3, 1, 2, 11) // planned for 11, a second after job 2
 	d.pass(0, 5, 1)
 	d.finish(8, 1)
 	d.pass(8, 13, 2) // until 13
@@ -144,11 +144,11 @@ func TestLateStartPushesBackWhatItRunsInto(t *testing.T) {
 	d.pass(13, -1, 3)
 }
 
-func TestLateStartIntoFreeTimeDelaysNobody(t *testing.T) {
+func TestALateStartIntoFreeTimeDelaysNoJob(t *testing.T) {
 	d := newDrive(t, 1)
 	d.submit(0, 1, 1, 5, 0)
 	d.submit(0, 2, 1, 3, 0)  // planned for 5-8
-	d.submit(0, 3, 1, 2, 11) // for 11
+	d.submit(0, 3, 1, 2, 11) // planned for 11
 	d.pass(0, 5, 1)
 	d.finish(7, 1)
 	d.pass(7, 11, 2) // until 10

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// BenchmarkStep is a pass with a self-tuning step, caused by a job that comes, on a
-// full machine of CTC's size. The paper's simulator took 6 ms with 22.5 waiting
-// jobs, under the first settings.
+// BenchmarkStep measures a pass with a self-tuning step after a submission, on a full machine
+// of CTC's size. The paper's simulator took 6 ms with 22.5 waiting jobs, under the first
+// settings.
 func BenchmarkStep(b *testing.B) {
 	for _, s := range []struct {
 		name     string
@@ -44,7 +44,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkEstimate asks for 64 shapes of a moldable job.
+// BenchmarkEstimate measures an estimate for 64 shapes of a moldable job.
 func BenchmarkEstimate(b *testing.B) {
 	for _, policy := range []string{"FCFS", "SJF"} {
 		for _, waiting := range []int{22, 2000} {

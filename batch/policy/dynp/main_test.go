@@ -14,7 +14,7 @@ type job struct{ Submit, From, Width, Walltime, Runtime int }
 
 func at(s int) batch.Time { return batch.Time(s) * batch.Time(batch.Second) }
 
-// diary is an engine.Observer that writes down when jobs start and end.
+// diary is an engine.Observer that records when jobs start and end.
 type diary []string
 
 func (d *diary) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocation) {
@@ -25,8 +25,8 @@ func (d *diary) Ended(now batch.Time, job *batch.Job, _ bool) {
 	*d = append(*d, fmt.Sprintf("%d: #%d ends", now/batch.Time(batch.Second), job.Handle))
 }
 
-// play runs jobs, which are in order of submission, through a policy. Their handles
-// are their indices plus one. after is called after each pass.
+// play runs jobs through a policy, in order of submission. Handles are indices plus one. It
+// calls after at the end of each pass.
 func play(p batch.Policy, platform batch.Platform, jobs []job, after func(now batch.Time)) diary {
 	var d diary
 	e := engine.New(p, &d, engine.NewLedger(platform))
@@ -51,8 +51,8 @@ func play(p batch.Policy, platform batch.Platform, jobs []job, after func(now ba
 	}
 }
 
-// queue returns dynP with so many jobs that wait, on a machine whose processors are
-// busy with jobs of all ends, and the instant.
+// queue returns dynP with waiting jobs on a machine that is busy with jobs of various ends, and
+// the current time.
 func queue(s batch.Settings, processors int32, waiting int) (*dynp.Policy, batch.Time) {
 	made, err := dynp.New(batch.Platform{Nodes: []batch.Node{{Processors: processors}}}, s)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// measured returns the metrics of a plan of tasks, in seconds where they are times.
+// measured returns the metrics of a plan of tasks; times are in seconds.
 func measured(now batch.Time, tasks []task, starts []batch.Time) map[string]float64 {
 	p := &Policy{tasks: tasks}
 	all := map[string]float64{}
@@ -21,9 +21,9 @@ func measured(now batch.Time, tasks []task, starts []batch.Time) map[string]floa
 
 const s = batch.Time(batch.Second)
 
-// By hand. Job a: 2 wide, 10 s, came at 0, starts at 5: response 15, slowdown 1.5,
-// area 20. Job b: 1 wide, 4 s, came at 3, starts at 15: 16, 4, 4. Now is 5.
-func TestMetricsAreThoseOfThePapersEquations(t *testing.T) {
+// Job a: width 2, 10 s, submitted at 0, starts at 5: response 15, slowdown 1.5, area 20. Job b:
+// width 1, 4 s, submitted at 3, starts at 15: 16, 4, 4. Now is 5.
+func TestMetricsMatchThePapersEquations(t *testing.T) {
 	tasks := []task{
 		{shape: batch.Shape{Width: 2, Walltime: 10 * batch.Second}, arrival: 0},
 		{shape: batch.Shape{Width: 1, Walltime: 4 * batch.Second}, arrival: 3 * s},
@@ -35,7 +35,7 @@ func TestMetricsAreThoseOfThePapersEquations(t *testing.T) {
 		"SLD":      (1.5 + 4) / 2,
 		"SLDwA":    (20*1.5 + 4*4) / 24,
 		"SLDwW":    (2*1.5 + 1*4) / 3,
-		"makespan": 19 - 5, // counted from now on
+		"makespan": 19 - 5, // counted from now
 	} {
 		if got := measured(5*s, tasks, []batch.Time{5 * s, 15 * s})[n]; math.Abs(got-want) > 1e-6*want {
 			t.Errorf("%s %v, want %v", n, got, want)

@@ -10,9 +10,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dynp"
 )
 
-// naive is dynP as the paper tells it: every plan is made from nothing by trying
-// every instant at which a job could begin, and measured in whole numbers of any
-// size. It knows submissions and ends.
+// naive is dynP as in the paper: it builds every plan from scratch by trying every possible
+// start, and measures it in big integers. It supports submissions and ends.
 type naive struct {
 	capacity int32
 	policies []string
@@ -24,11 +23,11 @@ type naive struct {
 	shared   bool
 	pause    batch.Duration
 
-	waiting []*waiting // by submission, or as the one list is
+	waiting []*waiting // by submission, or in the order of the single list
 	running map[batch.Handle]rectangle
 	active  string
 	stepped batch.Time
-	changed batch.Time // the last switch
+	changed batch.Time // time of the last switch
 	came    bool
 	happens bool
 	wake    batch.Time
@@ -70,7 +69,7 @@ func (n *naive) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnab
 
 func (n *naive) Fork() batch.Policy { panic("naive") }
 
-// sort puts jobs into the order of a policy.
+// sort sorts jobs by a policy.
 func (n *naive) sort(list []*waiting, policy string) {
 	if n.shared && policy == "FCFS" {
 		return
@@ -90,7 +89,7 @@ func (n *naive) sort(list []*waiting, policy string) {
 	})
 }
 
-// plan gives each job the first place at which it fits beside all before it.
+// plan gives each job the first slot in which it fits beside all jobs before it.
 func (n *naive) plan(now batch.Time, list []*waiting) {
 	var taken []rectangle
 	for _, r := range n.running {
@@ -136,7 +135,7 @@ func (n *naive) plan(now batch.Time, list []*waiting) {
 	}
 }
 
-// measure is equations 1 to 8 without what divides all plans alike.
+// measure computes equations 1 to 8 without factors that all plans share.
 func measure(now batch.Time, list []*waiting, metric string) *big.Int {
 	sum := new(big.Int)
 	for _, w := range list {
@@ -166,7 +165,7 @@ func measure(now batch.Time, list []*waiting, metric string) *big.Int {
 	return sum
 }
 
-// values returns what each policy's plan is worth.
+// values returns the value of each policy's plan.
 func (n *naive) values(now batch.Time) map[string]*big.Int {
 	turns := slices.Clone(n.policies)
 	at := slices.Index(turns, n.active)
@@ -262,18 +261,18 @@ func (n *naive) Decide(now batch.Time, out *batch.Decisions) {
 	})
 }
 
-// told is what both can say about their self-tuning.
-type told struct {
+// tuning is the part of the self-tuning that both implementations report.
+type tuning struct {
 	Steps, Switches int
 	Active          string
 	Started, Cases  map[string]int
 }
 
-func (n *naive) told() told { return told{n.steps, n.switches, n.active, n.started, n.cases} }
+func (n *naive) tuning() tuning { return tuning{n.steps, n.switches, n.active, n.started, n.cases} }
 
-func tellOf(p *dynp.Policy) told {
+func tuningOf(p *dynp.Policy) tuning {
 	t := p.Tuning()
-	said := told{t.Steps, t.Switches, t.Active, map[string]int{}, map[string]int{}}
+	said := tuning{t.Steps, t.Switches, t.Active, map[string]int{}, map[string]int{}}
 	for _, c := range t.Policies {
 		if c.Started > 0 {
 			said.Started[c.Policy] = c.Started

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dynp"
 )
 
-// draw draws settings, and the naive policy that has the same.
+// draw draws settings and returns a naive policy with the same settings.
 func draw(t *rapid.T, processors int32) (batch.Settings, *naive) {
 	n := &naive{
 		capacity: processors, running: map[batch.Handle]rectangle{}, stepped: -1, changed: -1, wake: batch.Never,
@@ -50,8 +50,8 @@ func draw(t *rapid.T, processors int32) (batch.Settings, *naive) {
 	}, n
 }
 
-// workload draws jobs in order of submission. Times are few, so that many things
-// happen at one instant and many plans are worth the same.
+// workload draws jobs in order of submission. It uses few distinct times, so that events
+// coincide and plans are often equal.
 func workload(t *rapid.T, processors, longest int) []job {
 	jobs := make([]job, rapid.IntRange(1, longest).Draw(t, "jobs"))
 	now := 0
@@ -70,9 +70,8 @@ func workload(t *rapid.T, processors, longest int) []job {
 	return jobs
 }
 
-// What plans share, and where they are cut off, changes nothing: not who starts
-// when, nor what is found in any step.
-func TestStepsComeOutAsIfEveryPlanWereMadeFromNothing(t *testing.T) {
+// Sharing and pruning of plans change neither the starts nor the result of any step.
+func TestStepsEqualThoseOfPlansBuiltFromScratch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		processors := rapid.IntRange(1, 8).Draw(t, "processors")
 		platform := batch.Processors(int32(processors))
@@ -87,14 +86,14 @@ func TestStepsComeOutAsIfEveryPlanWereMadeFromNothing(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%v, %v (-naive +dynp):\n%s", settings, jobs, diff)
 		}
-		if diff := cmp.Diff(slow.told(), tellOf(fast.(*dynp.Policy))); diff != "" {
+		if diff := cmp.Diff(slow.tuning(), tuningOf(fast.(*dynp.Policy))); diff != "" {
 			t.Fatalf("%v, %v (-naive +dynp):\n%s", settings, jobs, diff)
 		}
 	})
 }
 
-// A fork is told the same and does the same; questions and forks leave no trace.
-func TestForksAndQuestionsLeaveNoTrace(t *testing.T) {
+// A fork decides the same after the same events; estimates and forks have no side effects.
+func TestForksAndEstimatesHaveNoSideEffects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		processors := rapid.IntRange(1, 8).Draw(t, "processors")
 		platform := batch.Processors(int32(processors))
@@ -123,18 +122,18 @@ func TestForksAndQuestionsLeaveNoTrace(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%v, %v (-left alone +forked and asked):\n%s", settings, jobs, diff)
 		}
-		if diff := cmp.Diff(tellOf(alone), tellOf(relay.Policy.(*dynp.Policy))); diff != "" {
+		if diff := cmp.Diff(tuningOf(alone), tuningOf(relay.Policy.(*dynp.Policy))); diff != "" {
 			t.Fatalf("%v (-left alone +forked):\n%s", settings, diff)
 		}
 	})
 }
 
-// relay is a policy that can be exchanged.
+// relay is a policy that can be replaced.
 type relay struct{ batch.Policy }
 
-// An estimate is the place that a job gets if it comes at this instant and no
-// policy but the active one is there.
-func TestAJobGetsThePlaceThatWasEstimated(t *testing.T) {
+// An estimate is the slot that a job gets if it is submitted now and only the active policy is
+// available.
+func TestAJobGetsTheEstimatedSlot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		processors := rapid.IntRange(1, 8).Draw(t, "processors")
 		platform := batch.Processors(int32(processors))
@@ -161,7 +160,7 @@ func TestAJobGetsThePlaceThatWasEstimated(t *testing.T) {
 					f := p.Fork()
 					f.Apply(now, &batch.Event{Kind: batch.Submit, Job: 1000, Spec: &spec})
 					if got, want := out[i].Starts[k], begin(now, f, &spec); got != want || out[i].Kind != batch.Planned {
-						t.Fatalf("%s at %d: %v from %d is told %d (%v) and gets %d", policy, now, s, spec.EarliestStart, got, out[i].Kind, want)
+						t.Fatalf("%s at %d: %v from %d estimated at %d (%v), starts at %d", policy, now, s, spec.EarliestStart, got, out[i].Kind, want)
 					}
 				}
 			}
@@ -169,7 +168,7 @@ func TestAJobGetsThePlaceThatWasEstimated(t *testing.T) {
 	})
 }
 
-// begin returns when a job that has been submitted begins, by a pass or the plan.
+// begin returns the start of a submitted job, from a pass or the plan.
 func begin(now batch.Time, p batch.Policy, spec *batch.Job) batch.Time {
 	var pass batch.Decisions
 	p.Decide(now, &pass)

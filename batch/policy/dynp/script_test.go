@@ -8,12 +8,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dynp"
 )
 
-// set returns dynP with settings.
+// set returns a factory of dynP with the given settings.
 func set(s batch.Settings) batch.Factory {
 	return func(p batch.Platform, _ batch.Settings) (batch.Policy, error) { return dynp.New(p, s) }
 }
 
-// The name of a script begins with the settings that it is played under.
+// The name of a script starts with the name of its settings.
 func TestScripts(t *testing.T) {
 	for name, s := range map[string]batch.Settings{
 		"fcfs": {"policies": "FCFS"},

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-func TestSettingsThatAreNotAcceptedNameTheFieldAndTheRange(t *testing.T) {
+func TestInvalidSettingsNameTheFieldAndTheRange(t *testing.T) {
 	for _, c := range []struct{ key, value, accepted string }{
 		{"policies", "", "1 to 8 of FCFS, LAF, LJF, NJF, SAF, SJF, WJF, each once"},
 		{"policies", "FCFS,sjf", "1 to 8 of"},
@@ -53,11 +53,11 @@ func TestSettingsThatAreNotAcceptedNameTheFieldAndTheRange(t *testing.T) {
 		t.Errorf("not all at once: %v%s", err, diff)
 	}
 	if _, err := parse(batch.Settings{"list": "shared", "policies": "SJF,LJF"}); err == nil {
-		t.Error("one list is accepted where nobody leaves it as it is")
+		t.Error("one list is accepted although every policy reorders it")
 	}
 }
 
-func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
+func TestSettingsAreParsed(t *testing.T) {
 	c, err := parse(batch.Settings{
 		"policies": "SAF,FCFS", "decider": "preferred:FCFS", "metric": "makespan:20,ARTwW:80", "tuning": "half", "list": "shared", "equal": "0.25", "pause": "1h",
 	})
@@ -83,7 +83,7 @@ func FuzzSettings(f *testing.F) {
 		if err != nil {
 			var setting *batch.SettingError
 			if !errors.As(err, &setting) {
-				t.Fatalf("%v is no setting's error", err)
+				t.Fatalf("%v is not a *batch.SettingError", err)
 			}
 			return
 		}

@@ -19,9 +19,9 @@ func tuned(t *testing.T, s batch.Settings, processors int32, jobs ...job) dynp.T
 	return p.(*dynp.Policy).Tuning()
 }
 
-// Responses 2+6+8 (FCFS), 2+4+8 (SJF), 4+6+8 (LJF). At 2 jobs 2 and 3 wait; at 4 job
-// 2 can start, and there is no step.
-func TestSwitchesAreToldWithTheValuesThatLedToThem(t *testing.T) {
+// Responses are 2+6+8 (FCFS), 2+4+8 (SJF), 4+6+8 (LJF). At 2 jobs 2 and 3 wait; at 4 job 2 can
+// start, and there is no step.
+func TestSwitchesRecordTheirValues(t *testing.T) {
 	got := tuned(t, batch.Settings{"metric": "ART"}, 3, job{0, 0, 3, 2, 2}, job{0, 0, 3, 4, 4}, job{0, 0, 3, 2, 2})
 	want := dynp.Tuning{
 		Active: "SJF", Metrics: []string{"ART"}, Steps: 2, Switches: 1,
@@ -40,7 +40,7 @@ func TestSwitchesAreToldWithTheValuesThatLedToThem(t *testing.T) {
 }
 
 // FCFS 16 and SJF 14 differ by a seventh of 14.
-func TestPlansThatAreNearlyAsGoodAreEqual(t *testing.T) {
+func TestPlansWithinTheThresholdAreEqual(t *testing.T) {
 	for equal, want := range map[string]int{"0.142857": 1, "0.142858": 0} {
 		got := tuned(t, batch.Settings{"metric": "ART", "equal": equal}, 3, job{0, 0, 3, 2, 2}, job{0, 0, 3, 4, 4}, job{0, 0, 3, 2, 2})
 		if len(got.Last) > 0 && got.Last[0].At == 0 != (want == 1) || want == 1 && len(got.Last) == 0 {
@@ -49,9 +49,9 @@ func TestPlansThatAreNearlyAsGoodAreEqual(t *testing.T) {
 	}
 }
 
-// One that cannot be placed in any plan, because the machine is too small now, does
-// not make all plans equally bad.
-func TestAJobWithoutAPlaceDoesNotEndTheTuning(t *testing.T) {
+// A job that fits into no plan, because the machine is too small now, must not make all plans
+// equal.
+func TestAJobWithoutASlotDoesNotStopTheTuning(t *testing.T) {
 	made, err := dynp.New(batch.Processors(4), batch.Settings{"metric": "ART"})
 	if err != nil {
 		t.Fatal(err)
@@ -71,12 +71,12 @@ func TestAJobWithoutAPlaceDoesNotEndTheTuning(t *testing.T) {
 	}
 }
 
-// The last switches are kept, oldest first.
+// The last switches are kept, the oldest first.
 func TestOnlyTheLastSwitchesAreKept(t *testing.T) {
 	var jobs []job
 	for i := range 3 * dynp.MaxSwitches {
 		jobs = append(jobs, job{20 * i, 0, 3, 2, 2}, job{20 * i, 0, 3, 4, 4}, job{20 * i, 0, 3, 2, 2},
-			job{20*i + 10, 0, 3, 2, 2}, job{20*i + 10, 0, 3, 2, 2}) // of which every order is the same: FCFS
+			job{20*i + 10, 0, 3, 2, 2}, job{20*i + 10, 0, 3, 2, 2}) // every order gives the same values: FCFS
 	}
 	got := tuned(t, batch.Settings{"metric": "ART", "decider": "simple"}, 3, jobs...)
 	if len(got.Last) != dynp.MaxSwitches || got.Switches <= dynp.MaxSwitches {
@@ -89,8 +89,8 @@ func TestOnlyTheLastSwitchesAreKept(t *testing.T) {
 	}
 }
 
-// A plan that can no longer win is given up, and has no value.
-func TestAPlanThatIsGivenUpIsToldToBeWorse(t *testing.T) {
+// The search stops at a plan that can no longer win, which then has no value.
+func TestAPrunedPlanIsReportedAsWorse(t *testing.T) {
 	got := tuned(t, batch.Settings{"metric": "ART"}, 3, job{0, 0, 3, 1, 1}, job{0, 0, 3, 90, 90}, job{0, 0, 3, 1, 1}, job{0, 0, 3, 1, 1})
 	want := []dynp.Value{{Policy: "FCFS", Metrics: []float64{(1 + 91 + 92 + 93) / 4.}}, {Policy: "SJF", Metrics: []float64{(1 + 2 + 3 + 93) / 4.}}, {Policy: "LJF", Worse: true}}
 	if diff := cmp.Diff(want, got.Last[0].Values); diff != "" {

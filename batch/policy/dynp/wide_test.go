@@ -21,7 +21,7 @@ func (a wide) exact() *big.Int {
 	return x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(a.lo))
 }
 
-func TestNumbersAreThoseOfAnySizeAsFarAsTheyFit(t *testing.T) {
+func TestWideMatchesBigIntWithinItsRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, n := number(t, "a"), number(t, "b"), max(1, rapid.Uint64().Draw(t, "n"))
 		part := rapid.Uint64Range(0, n).Draw(t, "part")
@@ -55,8 +55,8 @@ func TestNumbersAreThoseOfAnySizeAsFarAsTheyFit(t *testing.T) {
 	})
 }
 
-// A ratio of large numbers forgets their last digits, and is still good to 2^-40.
-func TestRatiosOfLargeNumbersAreClose(t *testing.T) {
+// Ratios of large numbers drop low digits, and are still exact to 2^-40.
+func TestRatiosOfLargeNumbersAreAccurate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := number(t, "a"), number(t, "b")
 		if b.hi == 0 {

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 )
 
-// The reservation of the head is made in a pass and holds until something other
-// than a submission happens: a fork has to know it too.
-func TestForkKnowsTheReservationOfTheHead(t *testing.T) {
+// A pass makes the reservation of the head, which holds until an event other than a submission:
+// a fork needs it, too.
+func TestForkKeepsTheReservationOfTheHead(t *testing.T) {
 	p, err := easy.New(batch.Processors(4), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -22,13 +22,13 @@ func TestForkKnowsTheReservationOfTheHead(t *testing.T) {
 		return len(out.List)
 	}
 	submit(p, 1, 2, 4)
-	submit(p, 2, 3, 3) // waits for 4 and leaves one processor
+	submit(p, 2, 3, 3) // starts at 4 and leaves one processor
 	fork := p.Fork()
 	for _, c := range []struct {
 		job      batch.Handle
 		walltime batch.Duration
 		want     int
-	}{{3, 10, 1}, {4, 10, 0}, {5, 4, 1}} { // the spare one; none left; by the shadow time
+	}{{3, 10, 1}, {4, 10, 0}, {5, 4, 1}} { // the extra processor; none left; ends before the shadow time
 		if got := submit(fork, c.job, 1, c.walltime); got != c.want {
 			t.Errorf("the fork starts %d jobs, want %d, when job %d comes", got, c.want, c.job)
 		}

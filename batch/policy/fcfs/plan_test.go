@@ -7,8 +7,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 )
 
-// A live driver's timer may be late: who should have come in meanwhile comes in now.
-func TestAPlanIsMadeAnewWhenAPassIsLate(t *testing.T) {
+// A live driver's timer can be late: a job that should have arrived by then arrives now.
+func TestALatePassRebuildsThePlan(t *testing.T) {
 	p, err := fcfs.New(batch.Processors(1), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestAPlanIsMadeAnewWhenAPassIsLate(t *testing.T) {
 	}
 }
 
-// With many waiting a submission must not look at all of them again.
+// In a long queue a submission must not visit all waiting jobs again.
 func BenchmarkOneMoreJob(b *testing.B) {
 	const waiting = 100_000
 	for _, kept := range []bool{true, false} {

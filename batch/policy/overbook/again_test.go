@@ -8,9 +8,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Two jobs have to make place for a third one, and one of them takes longer: what the
-// other one leaves is not for itself again, nor is the third one put off behind it.
-func TestWhoHasMadePlaceDoesNotTakeItAgainWhileAnotherOneIsStillLeaving(t *testing.T) {
+// Two jobs must leave for a third one, and one of them takes longer. The job that has left does
+// not get the free processors again, and the third one does not wait behind it.
+func TestAPreemptedJobDoesNotRestartWhileAnotherIsLeaving(t *testing.T) {
 	const s = batch.Time(batch.Second)
 	p := policy(t, 2, quarter)
 	for _, spec := range []*batch.Job{
@@ -43,8 +43,8 @@ func TestWhoHasMadePlaceDoesNotTakeItAgainWhileAnotherOneIsStillLeaving(t *testi
 	}
 }
 
-// A driver that was started again knows what a job has done before.
-func TestAJobThatGoesOnFromACheckpointIsNotOverbookedAgain(t *testing.T) {
+// A restarted driver knows the earlier progress of a job.
+func TestAJobResumedFromACheckpointIsNotOverbookedAgain(t *testing.T) {
 	const s = batch.Time(batch.Second)
 	p := policy(t, 2, quarter)
 	for _, spec := range []*batch.Job{
@@ -62,14 +62,14 @@ func TestAJobThatGoesOnFromACheckpointIsNotOverbookedAgain(t *testing.T) {
 	if diff := cmp.Diff(want, out.List); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	p.Apply(22*s, &batch.Event{Kind: batch.Finish, Job: 2}) // it has had all of its thirteen seconds
+	p.Apply(22*s, &batch.Event{Kind: batch.Finish, Job: 2}) // it has had its thirteen seconds
 	if c := p.Counts(); c.Overbooked != 0 || c.Kept != 1 || c.Outran != 1 {
 		t.Errorf("%+v", c)
 	}
 }
 
-// A job that is told to make place and cannot is the provider's loss.
-func TestAJobThatCouldNotBeCheckpointedWasShortened(t *testing.T) {
+// The provider pays for a job that cannot be paused in a conflict.
+func TestAJobWithAFailedCheckpointCountsAsShortened(t *testing.T) {
 	const s = batch.Time(batch.Second)
 	p := policy(t, 2, quarter)
 	for _, spec := range []*batch.Job{

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 )
 
-// op is a random thing to do.
+// op is a random operation.
 type op struct {
 	Gap                          int
 	Verb                         string
@@ -24,7 +24,7 @@ type op struct {
 	Checkpoint                   bool
 }
 
-// calm are the things that break no promise; harm may.
+// calm operations break no promise; harm operations can.
 var (
 	calm = []string{"submit", "submit", "agree", "agree", "agree", "agree", "agree", "agree", "later", "window", "cancel", "hold", "place", "reserve", "confirm"}
 	harm = append(slices.Clone(calm), "fail", "down", "up", "overrun", "adopt")
@@ -44,7 +44,7 @@ func ops(verbs []string) *rapid.Generator[[]op] {
 	}), 1, 60)
 }
 
-// settings are what a user may set.
+// settings draws valid settings.
 var settings = rapid.Custom(func(t *rapid.T) batch.Settings {
 	return batch.Settings{
 		"maxPoF":       rapid.SampledFrom([]string{"0.1", "0.3", "0.6", "1"}).Draw(t, "maxPoF"),
@@ -56,22 +56,22 @@ var settings = rapid.Custom(func(t *rapid.T) batch.Settings {
 	}
 })
 
-// failer is a test, of rapid's or not.
+// failer is a *testing.T or a *rapid.T.
 type failer interface {
 	Helper()
 	Fatal(...any)
 	Fatalf(string, ...any)
 }
 
-// promise is what a job was told when it came.
+// promise is the estimate that a job got at its submission.
 type promise struct {
 	spec  *batch.Job
 	offer batch.Estimate
 	end   batch.Time
-	moved bool // held or placed since then: promises end there
+	moved bool // held or placed since then, which ends the promise
 }
 
-// chaos carries operations out and keeps an account of its own.
+// chaos executes operations and keeps its own accounts.
 type chaos struct {
 	batch.Policy
 	t        failer
@@ -83,8 +83,8 @@ type chaos struct {
 	down     [width]bool
 	log      []string
 	ended    int
-	strict   bool // nothing breaks promises
-	exact    bool // what a job gets is what it was offered just before
+	strict   bool // no operation breaks promises
+	exact    bool // a job gets exactly its last estimate
 	after    func(now batch.Time)
 }
 
@@ -131,7 +131,7 @@ func (c *chaos) Decide(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// started checks what was promised.
+// started checks the promise of a job that starts.
 func (c *chaos) started(now batch.Time, h batch.Handle, kind batch.DecisionKind) {
 	p := c.promises[h]
 	if p == nil || !c.strict || p.moved || kind == batch.Resume {
@@ -170,7 +170,7 @@ func (c *chaos) pick(which int, states ...counted.State) batch.Handle {
 	return list[which%len(list)]
 }
 
-// offer asks what a job would get.
+// offer returns the estimate for a job.
 func (c *chaos) offer(spec *batch.Job) batch.Estimate {
 	asked := *spec
 	asked.Handle = batch.NoJob
@@ -204,7 +204,7 @@ func (c *chaos) enter(o op) {
 }
 
 func (c *chaos) submit(spec *batch.Job, work int, o op) {
-	if spec.Agreed || c.exact && o.Verb != "adopt" { // a pass between, or the answer is of another plan
+	if spec.Agreed || c.exact && o.Verb != "adopt" { // without a pass the answer would be about another plan
 		c.pass()
 	}
 	p := &promise{spec: spec, offer: c.offer(spec)}
@@ -235,7 +235,7 @@ func (c *chaos) submit(spec *batch.Job, work int, o op) {
 	c.agrees(spec, p)
 }
 
-// agrees: what is said of a job that waits is what was offered before.
+// agrees checks that the estimate of a waiting job equals the one before its submission.
 func (c *chaos) agrees(spec *batch.Job, p *promise) {
 	if _, ok := c.Policy.(*overbook.Policy); !ok || !c.exact || spec.Into != batch.NoJob || p.moved || p.offer.Starts[0] <= c.e.Now() {
 		return
@@ -247,7 +247,7 @@ func (c *chaos) agrees(spec *batch.Job, p *promise) {
 	}
 }
 
-// window sets one aside, if the plan holds it, and has one job run in all of it.
+// window reserves a window, if the plan has room, and submits a job that uses all of it.
 func (c *chaos) window(o op) {
 	c.pass()
 	now := c.e.Now()
@@ -324,8 +324,8 @@ func (c *chaos) base() *counted.Base {
 	panic("another policy")
 }
 
-// check: the profile is what is left beside those who run or are booked, and nothing
-// is booked twice.
+// check compares the profile with the running and booked jobs, and checks that nothing is
+// booked twice.
 func (c *chaos) check() {
 	b, now := c.base(), c.e.Now()
 	capacity := int32(width)
@@ -362,7 +362,7 @@ func (c *chaos) check() {
 	}
 }
 
-// play carries out all operations and plays on until nothing happens.
+// play executes all operations and runs until no events are left.
 func (c *chaos) play(list []op) []string {
 	at := batch.Time(0)
 	advance := func(until batch.Time) {

@@ -7,15 +7,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
-// Job 3 counts on job 1, which has 2 s to spare, for the gap from 10 to 17, and is
-// booked for 7 s there. Job 2 ends early and leaves a gap of 7 s: less than the 8 s that
-// job 3 needs at least. It waits for what it was promised.
+// Job 3 counts on job 1, which has 2 s to spare, for the gap from 10 to 17, and is booked for 7
+// s there. Job 2 ends early and leaves a gap of 7 s: less than the 8 s that job 3 needs at
+// least. Job 3 stays at its slot.
 //
 //	111111113333333330
 //	111111113333333330
 //	22.......44444444
 //	22.......44444444
-func TestWhoCountsOnOthersIsNotMovedIntoAGapThatIsTooShort(t *testing.T) {
+func TestAJobThatCountsOnOthersDoesNotMoveIntoAShorterGap(t *testing.T) {
 	d := perform(t, policy(t, 4, quarter), 4, batch.Second,
 		submit(0, job{h: 1, width: 2, estimate: 10, runs: 8}), submit(0, job{h: 2, width: 2, estimate: 9, runs: 2, honest: true}),
 		submit(0, job{h: 4, width: 2, estimate: 16, from: 9, due: 25, honest: true}), aside(0, 5, 9, 2, 17, 25),
@@ -24,14 +24,14 @@ func TestWhoCountsOnOthersIsNotMovedIntoAGapThatIsTooShort(t *testing.T) {
 		"17 start 9", "25 end 4", "25 end 9")
 }
 
-// Job 2, which came first, would fit into the 2 s that job 1 leaves; job 3 was promised
-// them. The second time somebody comes at that instant, too.
+// Job 2, which came first, fits into the 2 s that job 1 leaves; but job 3 was promised them. In
+// the second run a job also arrives at that instant.
 //
 //	11111111333333330wwwww
 //	11111111333333330wwwww
 //	77777777777777777777    job 2 needs three processors
 //	..........4444444444
-func TestThePromisedComeBeforeThoseWhoOnlyWait(t *testing.T) {
+func TestPromisedTimeIsNotGivenToWaitingJobs(t *testing.T) {
 	acts := []act{
 		submit(0, job{h: 1, width: 2, estimate: 10, runs: 8}), submit(0, job{h: 7, width: 1, estimate: 20, honest: true}),
 		submit(0, job{h: 4, width: 1, estimate: 10, from: 10, due: 20, honest: true}), aside(0, 5, 9, 2, 17, 20),
@@ -44,17 +44,17 @@ func TestThePromisedComeBeforeThoseWhoOnlyWait(t *testing.T) {
 	d.want(t, append(begins, "22 end 2", "22 start 6", "31 end 6")...)
 }
 
-// Job 3 is booked from 20 to 27, and, when job 1 ends at 16, for all of its 10 s from
-// then on: the last second comes back, and job 2 fits there.
-func TestWhatIsNotNeededAnyMoreComesBackToOthers(t *testing.T) {
+// Job 3 is booked from 20 to 27 and, when job 1 ends at 16, for all of its 10 s from then on:
+// the last second becomes free, and job 2 fits there.
+func TestUnneededBookedTimeIsReturned(t *testing.T) {
 	d := perform(t, policy(t, 2, quarter), 2, batch.Second,
 		submit(0, job{h: 1, width: 2, estimate: 20, runs: 16}), aside(0, 5, 9, 2, 27, 30),
 		submit(0, job{h: 3, width: 2, estimate: 10, due: 27}), submit(0, job{h: 2, width: 2, estimate: 1, honest: true}))
 	d.want(t, "0 start 1", "16 end 1", "16 start 3", "26 end 3", "26 start 2", "27 end 2", "27 start 9", "30 end 9")
 }
 
-// A job that has been killed is one that would have run for longer: who knows how long.
-func TestAKilledJobIsNoProofOfASmallNeed(t *testing.T) {
+// A killed job would have run longer, for an unknown time.
+func TestAKilledJobIsNotASampleOfAShortRuntime(t *testing.T) {
 	p := policy(t, 2, batch.Settings{"maxPoF": "0.04", "samples": "20", "history": "20", "round": "1s"})
 	for range 20 {
 		p.Learn("u", "", 10, 5)
@@ -65,8 +65,8 @@ func TestAKilledJobIsNoProofOfASmallNeed(t *testing.T) {
 	d.want(t, "0 start 1", "6 kill 1", "6 start 9", "offer never", "10 end 9", "18 start 8", "20 end 8")
 }
 
-// Held and placed again it counts on nobody, and begins as soon as it can.
-func TestAPlacedJobIsPlannedAnew(t *testing.T) {
+// After Hold and Place the job counts on no other jobs, and starts as soon as possible.
+func TestAPlacedJobIsReplanned(t *testing.T) {
 	shape := batch.Shape{Width: 2, Walltime: 10 * batch.Second}
 	apply := func(at int, ev batch.Event) act {
 		return act{at, func(_ *diary, e *engine.Engine) { e.Apply(&ev) }}
@@ -78,8 +78,8 @@ func TestAPlacedJobIsPlannedAnew(t *testing.T) {
 	d.want(t, "0 start 1", "3 end 1", "4 start 3", "14 end 3", "17 start 9", "20 end 9")
 }
 
-// Of a menu some shapes may be promised and others probable; each has its own end.
-func TestAnOfferTellsTheEndOfEachShape(t *testing.T) {
+// An estimate can promise some shapes and rate others as probable; each has its own end.
+func TestAnEstimateHasTheEndOfEachShape(t *testing.T) {
 	p := policy(t, 2, quarter)
 	p.Apply(0, &batch.Event{Kind: batch.Reserve, Job: 1, Spec: &batch.Job{
 		Handle: 1, Shape: batch.Shape{Width: 1}, Window: &batch.Window{Start: 8 * batch.Time(batch.Second), End: 20 * batch.Time(batch.Second)},
@@ -95,12 +95,12 @@ func TestAnOfferTellsTheEndOfEachShape(t *testing.T) {
 	}
 }
 
-// Job 1 has 4 s to spare, but the third processor is free from 18 on only.
+// Job 1 has 4 s to spare, but the third processor is free only from 18 on.
 //
 //	11111111111111111111     wwww
 //	11111111111111111111     wwww
 //	222222222222222222       wwww
-func TestNobodyCountsOnTimeThatOthersHave(t *testing.T) {
+func TestJobsDoNotCountOnTimeOfOtherJobs(t *testing.T) {
 	d := perform(t, policy(t, 3, quarter), 3, batch.Second,
 		submit(0, job{h: 1, width: 2, estimate: 20}), submit(0, job{h: 2, width: 1, estimate: 18, honest: true}),
 		aside(0, 5, 9, 3, 26, 30), ask(0, job{h: 3, width: 3, estimate: 10, due: 26}))

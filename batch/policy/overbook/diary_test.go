@@ -11,8 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 )
 
-// diary is a policy under an engine that writes down what is decided and who ends,
-// in whole units of time.
+// diary runs a policy under an engine, and records decisions and ends in whole units of time.
 type diary struct {
 	*overbook.Policy
 	unit  batch.Duration
@@ -38,13 +37,13 @@ func (d *diary) Ended(now batch.Time, job *batch.Job, killed bool) {
 	}
 }
 
-// act is something that happens at an instant, in units.
+// act is an action at a time in units.
 type act struct {
 	at int
 	do func(d *diary, e *engine.Engine)
 }
 
-// perform plays acts until nothing happens, under a ledger.
+// perform plays acts until no events are left, under a ledger.
 func perform(t *testing.T, p *overbook.Policy, processors int32, unit batch.Duration, acts ...act) *diary {
 	t.Helper()
 	d := &diary{Policy: p, unit: unit}
@@ -75,7 +74,7 @@ func (d *diary) want(t *testing.T, lines ...string) {
 	}
 }
 
-// job is one as tests write it, in units.
+// job is a job of a test, in units of time.
 type job struct {
 	h                  batch.Handle
 	width, estimate    int
@@ -85,7 +84,7 @@ type job struct {
 }
 
 func (j job) spec(d *diary) *batch.Job {
-	owner := "u" // who overestimates
+	owner := "u" // overestimates
 	if j.honest {
 		owner = "honest"
 	}
@@ -105,7 +104,7 @@ func submit(at int, j job) act {
 	}}
 }
 
-// ask notes what is answered about a job, after the pass of that instant.
+// ask records the estimate for a job after the pass of that instant.
 func ask(at int, j job) act {
 	return act{at, func(d *diary, e *engine.Engine) {
 		e.Pass()
@@ -129,7 +128,7 @@ func (d *diary) note(what string, walltime batch.Duration, e *batch.Estimate) {
 	d.lines = append(d.lines, s)
 }
 
-// standing notes what is answered about a job that waits.
+// standing records the estimate for a waiting job.
 func standing(at int, j job) act {
 	return act{at, func(d *diary, e *engine.Engine) {
 		e.Pass()
@@ -140,8 +139,8 @@ func standing(at int, j job) act {
 	}}
 }
 
-// policy returns a new one, for which user u is known to overestimate: of 100 jobs
-// one ran 1% of its estimate, one 2%, and so on.
+// policy returns a policy for which user u is known to overestimate: of 100 jobs one ran 1% of
+// its estimate, one 2%, and so on.
 func policy(t testing.TB, processors int32, s batch.Settings) *overbook.Policy {
 	t.Helper()
 	p, err := overbook.New(batch.Processors(processors), s)

@@ -10,15 +10,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 )
 
-// quarter shortens by hand: of what user u asks for four fifths are left, 10 s are 8 s
-// and 5 s are 4 s.
+// quarter shortens estimates of user u to four fifths: 10 s become 8 s, 5 s become 4 s.
 var quarter = batch.Settings{"maxPoF": "0.25", "distribution": "uniform", "round": "1s"}
 
 func cancel(at int, h batch.Handle) act {
 	return act{at, func(_ *diary, e *engine.Engine) { e.Apply(&batch.Event{Kind: batch.Cancel, Job: h}) }}
 }
 
-// aside reserves a window and has a job run in all of it.
+// aside reserves a window and submits a job that uses all of it.
 func aside(at int, w, inside batch.Handle, width, from, to int) act {
 	return act{at, func(d *diary, e *engine.Engine) {
 		spec := &batch.Job{Handle: w, Shape: batch.Shape{Width: int32(width)}, Window: &batch.Window{Start: d.time(from), End: d.time(to)}}
@@ -27,12 +26,12 @@ func aside(at int, w, inside batch.Handle, width, from, to int) act {
 	}}
 }
 
-// Job 2 needs 10 and has 8 before the window.
+// Job 2 needs 10 s and has 8 s before the window.
 //
 //	22222222wwwww          22222222wwwww22vvvvv
 //	22222222wwwww          22222222wwwww22vvvvv
 //	0       8    13        0       8    13
-//	  killed                 paused: what is left fits between two windows
+//	  killed                 paused: the rest fits between two windows
 func TestAWindowIsNeverShortened(t *testing.T) {
 	d := perform(t, policy(t, 2, quarter), 2, batch.Second,
 		aside(0, 1, 9, 2, 8, 13), submit(0, job{h: 2, width: 2, estimate: 10, due: 10}))
@@ -45,8 +44,8 @@ func TestAWindowIsNeverShortened(t *testing.T) {
 	}
 }
 
-// Nothing but a window ends at 5: nobody can be counted on to end earlier, and the job
-// would fit from 4 on.
+// Only a window ends at 5, and windows cannot be counted on; otherwise the job would fit from 4
+// on.
 func TestAWindowIsNeverCountedOn(t *testing.T) {
 	late := job{h: 4, width: 2, estimate: 10, due: 14}
 	d := perform(t, policy(t, 2, quarter), 2, batch.Second,
@@ -54,8 +53,8 @@ func TestAWindowIsNeverCountedOn(t *testing.T) {
 	d.want(t, "offer never", "0 start 9", "5 end 9", "12 start 8", "20 end 8")
 }
 
-// What was to come after job 2 is cancelled while it runs: it runs on.
-func TestAJobRunsOnWhileNobodyNeedsItsProcessors(t *testing.T) {
+// The job after job 2 is cancelled while 2 runs: job 2 continues.
+func TestAJobContinuesWhileItsProcessorsAreNotNeeded(t *testing.T) {
 	d := perform(t, policy(t, 2, quarter), 2, batch.Second,
 		submit(0, job{h: 1, width: 2, estimate: 5, from: 8, due: 13, honest: true}),
 		submit(0, job{h: 2, width: 2, estimate: 10, due: 9}), cancel(3, 1))
@@ -65,9 +64,9 @@ func TestAJobRunsOnWhileNobodyNeedsItsProcessors(t *testing.T) {
 	}
 }
 
-// It is cancelled before job 2 begins: that is booked for all of its time then, and
-// job 4, which comes after, has to wait until 15.
-func TestAnOverbookedJobGetsTheTimeBehindItWhenThatIsFree(t *testing.T) {
+// The job after job 2 is cancelled before 2 starts: job 2 is then booked for all of its time,
+// and job 4, which comes later, must wait until 15.
+func TestAnOverbookedJobGetsTheTimeThatBecomesFreeBehindIt(t *testing.T) {
 	last := job{h: 4, width: 2, estimate: 3, honest: true, due: 99}
 	d := perform(t, policy(t, 2, quarter), 2, batch.Second,
 		submit(0, job{h: 3, width: 2, estimate: 5, honest: true}),
@@ -80,14 +79,14 @@ func TestAnOverbookedJobGetsTheTimeBehindItWhenThatIsFree(t *testing.T) {
 	}
 }
 
-// Jobs 1 and 2 end at 10 and have 2 s and 1 s to spare; from 17 on all is taken. A
-// narrow job counts on job 1 alone, a wide one on both, and begins later.
+// Jobs 1 and 2 end at 10 and have 2 s and 1 s to spare; from 17 on all processors are taken. A
+// narrow job counts on job 1 alone; a wide one counts on both, and begins later.
 //
 //	11111111110      333
 //	11111111110      333   narrow: 8-16     wide: 9-17
 //	xxxxx22222       333
 //	xxxxx22222       333
-func TestAsFewAreCountedOnAsWillDoThoseWithTheMostToSpare(t *testing.T) {
+func TestAJobCountsOnTheFewestPredecessorsWithTheMostSpareTime(t *testing.T) {
 	plan := func() []act {
 		return []act{
 			submit(0, job{h: 1, width: 2, estimate: 10}), submit(0, job{h: 5, width: 2, estimate: 5, honest: true}),
@@ -98,7 +97,7 @@ func TestAsFewAreCountedOnAsWillDoThoseWithTheMostToSpare(t *testing.T) {
 	d := perform(t, policy(t, 4, quarter), 4, batch.Second, append(plan(), ask(0, narrow), ask(0, wide))...)
 	d.want(t, "0 start 1", "0 start 5", "offer 8-16 PROBABLE 0.562", "offer 9-17 PROBABLE 0.500",
 		"5 end 5", "5 start 2", "10 end 1", "10 end 2", "17 start 3", "20 end 3")
-	// What one counts on is not there for another.
+	// A job cannot count on time that another job counts on.
 	d = perform(t, policy(t, 4, quarter), 4, batch.Second, append(plan(),
 		submit(0, narrow), ask(0, narrow), submit(0, job{h: 8, width: 2, estimate: 10, due: 18}), ask(0, wide))...)
 	d.want(t, "0 start 1", "0 start 5", "offer 9-17 PROBABLE 0.500", "offer never",
@@ -106,8 +105,8 @@ func TestAsFewAreCountedOnAsWillDoThoseWithTheMostToSpare(t *testing.T) {
 		"17 kill 6", "17 kill 8", "17 start 3", "20 end 3")
 }
 
-// User u needs 75% at most in three of four jobs, by what was seen.
-func TestTheEmpiricalCutIsTheLargestThatFailsSeldomEnough(t *testing.T) {
+// User u has needed at most 75% in three of four jobs.
+func TestTheEmpiricalCutIsTheLargestWithinMaxPoF(t *testing.T) {
 	set := batch.Settings{"maxPoF": "0.25", "round": "1s"}
 	j := job{h: 2, width: 2, estimate: 100, due: 100}
 	for _, c := range []struct {
@@ -121,10 +120,10 @@ func TestTheEmpiricalCutIsTheLargestThatFailsSeldomEnough(t *testing.T) {
 	}
 }
 
-func TestWhoIsNotKnownForItIsNotOverbooked(t *testing.T) {
+func TestUsersWithoutSamplesAreNotOverbooked(t *testing.T) {
 	short := job{h: 2, width: 2, estimate: 10, due: 12}
 	p := policy(t, 2, quarter)
-	for range 19 { // one fewer than are needed
+	for range 19 { // one fewer than needed
 		p.Learn("honest", "", 10, 5)
 	}
 	short.honest = true
@@ -140,12 +139,12 @@ func TestWhoIsNotKnownForItIsNotOverbooked(t *testing.T) {
 	}
 	p.Estimate(0, ask, out[:])
 	if out[0].Kind != batch.Promised {
-		t.Errorf("a user whose estimates are right is answered %v", out[0].Kind)
+		t.Errorf("estimate for a user with accurate estimates: %v", out[0].Kind)
 	}
 }
 
-// Without an agreement a job that cannot be checkpointed has nothing to gain by being
-// shortened, and keeps its time, unless all are to be shortened.
+// A job without an agreement or a checkpoint gains nothing from being shortened, and keeps its
+// time, unless all jobs are to be shortened.
 func TestOrdinaryJobsAreNotShortened(t *testing.T) {
 	acts := []act{aside(0, 1, 9, 2, 8, 13), ask(0, job{h: 2, width: 2, estimate: 10})}
 	d := perform(t, policy(t, 2, quarter), 2, batch.Second, acts...)
@@ -155,8 +154,8 @@ func TestOrdinaryJobsAreNotShortened(t *testing.T) {
 	d.want(t, "offer 0-8 PROBABLE 0.750", "8 start 9", "13 end 9")
 }
 
-// With when=needed a later place for the whole estimate is taken if it ends in time.
-func TestWhereItIsNotNeededNobodyIsOverbooked(t *testing.T) {
+// With when=needed a later slot for the whole estimate is used if it ends in time.
+func TestWhenNeededAvoidsOverbooking(t *testing.T) {
 	set := batch.Settings{"maxPoF": "0.25", "distribution": "uniform", "round": "1s", "when": "needed"}
 	for due, want := range map[int]string{23: "offer 13-23 PROMISED", 22: "offer 0-8 PROBABLE 0.750"} {
 		d := perform(t, policy(t, 2, set), 2, batch.Second, aside(0, 1, 9, 2, 8, 13), ask(0, job{h: 2, width: 2, estimate: 10, due: due}))
@@ -166,9 +165,9 @@ func TestWhereItIsNotNeededNobodyIsOverbooked(t *testing.T) {
 	}
 }
 
-// The honest user's jobs run a quarter longer than asked for: they are given 10 s for
-// 8 s, if that leaves them in time.
-func TestWhoUnderestimatesIsPlannedForLonger(t *testing.T) {
+// Jobs of the honest user run a quarter longer than estimated: they get 10 s for 8 s, if they
+// then still end in time.
+func TestJobsOfUnderestimatingUsersGetLongerSlots(t *testing.T) {
 	teach := func(p *overbook.Policy) *overbook.Policy {
 		for range 20 {
 			p.Learn("honest", "", 8, 10)
@@ -183,7 +182,7 @@ func TestWhoUnderestimatesIsPlannedForLonger(t *testing.T) {
 	d.want(t, "offer 0-8 PROMISED", "offer 20-28 PROMISED", "9 start 9", "20 end 9")
 }
 
-func TestSettlementsSayWhoPays(t *testing.T) {
+func TestSettlementsNameThePayer(t *testing.T) {
 	d := perform(t, policy(t, 2, quarter), 2, batch.Second,
 		submit(0, job{h: 1, width: 2, estimate: 5, runs: 4, due: 5}),
 		submit(0, job{h: 2, width: 2, estimate: 5, due: 11}),
@@ -199,7 +198,7 @@ func TestSettlementsSayWhoPays(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(d.Settlements(nil)) != 0 {
-		t.Error("they are told twice")
+		t.Error("settlements are reported twice")
 	}
 	for v, pays := range map[overbook.Verdict]bool{overbook.Kept: false, overbook.Outran: false, overbook.Shortened: true, overbook.Late: true} {
 		if v.Provider() != pays {

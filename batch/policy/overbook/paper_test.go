@@ -6,11 +6,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// The example of section 3.1.4, in minutes from 21:00 on. The cluster is taken from
-// 22:00 to 3:00 by a job of five hours, and from 7:00 on. A job of five hours does not
-// fit between 3:00 and 7:00, nor does one of 266 minutes, its short time; but it does
-// from 2:26 on, if its predecessor ends 34 minutes early. So it is accepted from 2:26
-// to 6:52.
+// The example of section 3.1.4, in minutes after 21:00. The cluster is taken from 22:00 to 3:00
+// by a job of five hours, and again from 7:00 on. A job of five hours does not fit between 3:00
+// and 7:00, nor does its short time of 266 minutes; but it fits from 2:26 on if its predecessor
+// ends 34 minutes early. It is therefore accepted from 2:26 to 6:52.
 //
 //	22:00         2:26 3:00              6:52 7:00
 //	├── 1 ────────────┤                       ├─ 2, not before 7:00 ─
@@ -38,9 +37,9 @@ func TestThePapersJobIsAcceptedFrom2h26To6h52(t *testing.T) {
 	}
 }
 
-// Its predecessor ends on time and it needs all of its estimate: at 7:00 it has to
-// make place. As it cannot be checkpointed, the provider pays.
-func TestThePapersJobIsKilledWhenNobodyHasOverestimated(t *testing.T) {
+// The predecessor ends on time, and the job needs its whole estimate: at 7:00 there is a
+// conflict. Without a checkpoint the job is killed and the provider pays.
+func TestThePapersJobIsKilledWhenAllEstimatesAreExact(t *testing.T) {
 	set, acts := night(300, false)
 	acts[1] = submit(0, job{h: 1, width: 32, estimate: 300, due: 360})
 	d := perform(t, policy(t, 32, set), 32, batch.Minute, acts...)
@@ -52,9 +51,9 @@ func TestThePapersJobIsKilledWhenNobodyHasOverestimated(t *testing.T) {
 	}
 }
 
-// The same with a checkpoint: it goes on for the hour that is left when there is a gap
-// for it, too late.
-func TestThePapersJobGoesOnFromItsCheckpoint(t *testing.T) {
+// As above, but with a checkpoint: the job continues for its last hour in a later gap, after
+// its deadline.
+func TestThePapersJobResumesFromItsCheckpoint(t *testing.T) {
 	set, acts := night(300, true)
 	acts[1] = submit(0, job{h: 1, width: 32, estimate: 300, due: 360})
 	d := perform(t, policy(t, 32, set), 32, batch.Minute, acts...)
@@ -66,9 +65,9 @@ func TestThePapersJobGoesOnFromItsCheckpoint(t *testing.T) {
 	}
 }
 
-// A predecessor that has an hour to spare straightens the plan: the job is booked for
-// more than its short time, though for less than all of it.
-func TestAnEarlyEndOfThePredecessorGivesTheJobItsTime(t *testing.T) {
+// A predecessor that ends an hour early straightens the plan: the job is booked for more than
+// its short time, but for less than its estimate.
+func TestAnEarlyEndOfThePredecessorLengthensTheBooking(t *testing.T) {
 	set, acts := night(300, false)
 	acts[1] = submit(0, job{h: 1, width: 32, estimate: 300, runs: 240, due: 360})
 	d := perform(t, policy(t, 32, set), 32, batch.Minute, acts...)

@@ -29,7 +29,7 @@ func taught(p *overbook.Policy) *overbook.Policy {
 	return p
 }
 
-func TestPromisesAreKeptWhoeverIsOverbooked(t *testing.T) {
+func TestPromisesAreKeptUnderOverbooking(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newChaos(t, taught(fresh(t, settings.Draw(t, "settings"))))
 		c.strict, c.exact = true, true
@@ -37,7 +37,7 @@ func TestPromisesAreKeptWhoeverIsOverbooked(t *testing.T) {
 	})
 }
 
-// What the properties are about does happen.
+// Checks that the random operations reach overbooking and conflicts.
 func TestChaosOverbooksAndEndsInConflicts(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range 600 {
@@ -61,13 +61,13 @@ func TestChaosOverbooksAndEndsInConflicts(t *testing.T) {
 	t.Log(seen)
 }
 
-func TestNothingIsLostWhateverHappens(t *testing.T) {
+func TestNoJobIsLostUnderRandomOperations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		newChaos(t, taught(fresh(t, settings.Draw(t, "settings")))).play(ops(harm).Draw(t, "ops"))
 	})
 }
 
-func TestWithoutFailuresAcceptedItIsCBF(t *testing.T) {
+func TestMaxPoFZeroEqualsCBF(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		set := settings.Draw(t, "settings")
 		set["maxPoF"] = "0"
@@ -83,9 +83,8 @@ func TestWithoutFailuresAcceptedItIsCBF(t *testing.T) {
 	})
 }
 
-// Promises end where the machine breaks them, but those made after that are kept until
-// it does so again.
-func TestWhatIsOfferedIsGivenWhateverHasHappened(t *testing.T) {
+// Failures of the machine break promises; promises made later hold until the next failure.
+func TestEstimatesHoldAfterFailures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newChaos(t, taught(fresh(t, settings.Draw(t, "settings"))))
 		c.exact = true
@@ -93,9 +92,8 @@ func TestWhatIsOfferedIsGivenWhateverHasHappened(t *testing.T) {
 	})
 }
 
-// A fork that hears the same decides the same, and what is done to others leaves no
-// trace.
-func TestForksDecideTheSameAndLeaveNoTrace(t *testing.T) {
+// A fork decides the same after the same events, and changes to other copies do not affect it.
+func TestForksDecideTheSameAndHaveNoSideEffects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		set, list := settings.Draw(t, "settings"), ops(harm).Draw(t, "ops")
 		want := newChaos(t, taught(fresh(t, set))).play(list)
@@ -107,12 +105,12 @@ func TestForksDecideTheSameAndLeaveNoTrace(t *testing.T) {
 			}})
 			for h := range c.next {
 				if c.state[h] == counted.Running {
-					f.Apply(now, &batch.Event{Kind: batch.Finish, Job: h}) // and learns of it
+					f.Apply(now, &batch.Event{Kind: batch.Finish, Job: h}) // and samples its runtime
 				}
 			}
 			var out batch.Decisions
 			f.Decide(now, &out)
-			c.Policy = c.Policy.Fork() // and goes on as the fork of itself
+			c.Policy = c.Policy.Fork() // continue with a fork
 		}
 		if diff := cmp.Diff(want, c.play(list)); diff != "" {
 			t.Fatalf("(-alone +forked):\n%s", diff)

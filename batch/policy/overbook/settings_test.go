@@ -38,7 +38,7 @@ func TestSettingsOutOfRangeNameTheirFieldAndRange(t *testing.T) {
 	}
 }
 
-// Whatever is set is refused with an error that says so, or makes a policy that plans.
+// Every setting is either refused with an error that names it, or gives a policy that plans.
 func FuzzSettings(f *testing.F) {
 	f.Add("maxPoF", "0.13", "distribution", "uniform")
 	f.Add("samples", "1", "history", "7")

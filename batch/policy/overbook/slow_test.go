@@ -8,10 +8,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// A live job takes its time to make place. Nobody is told to start before it has gone,
-// and it is told once; a pass is wanted now and then, and what was planned behind it
-// begins when it has gone.
-func TestNobodyStartsBeforeAJobHasMadePlace(t *testing.T) {
+// A live job takes time to leave. No job starts before it has left, and it is preempted once;
+// the policy requests passes from time to time, and the next job starts when the preempted one
+// has left.
+func TestNoJobStartsBeforeThePreemptedJobHasLeft(t *testing.T) {
 	const s = batch.Time(batch.Second)
 	p := policy(t, 2, quarter)
 	submit := func(h batch.Handle, owner string, from, walltime, due batch.Time) {
@@ -68,8 +68,8 @@ func TestNobodyStartsBeforeAJobHasMadePlace(t *testing.T) {
 	}
 }
 
-// A job that has been stopped without a checkpoint begins again.
-func TestAJobWhoseCheckpointFailedStartsAnew(t *testing.T) {
+// A job that was stopped without a checkpoint restarts.
+func TestAJobWithAFailedCheckpointRestarts(t *testing.T) {
 	const s = batch.Time(batch.Second)
 	p := policy(t, 2, quarter)
 	for _, spec := range []*batch.Job{

@@ -7,16 +7,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
-// Job 1 runs for 8 s instead of 7, so job 2 does not fit before job 3 any more, which is
-// booked from 12 on and counts on it from 11 on. That second is job 3's, and is promised
-// to nobody else.
+// Job 1 runs for 8 s instead of 7, so job 2 no longer fits before job 3, which is booked from
+// 12 on and counts on predecessors from 11 on. The second from 11 to 12 belongs to job 3, and
+// is not promised to other jobs.
 //
 //	.......22222
 //	.......22222
 //	.......22222
 //	11111112222233333330
 //	0      7    12    19
-func TestThePromisedComeFirstInAPlanThatIsMadeAnew(t *testing.T) {
+func TestARebuiltPlanKeepsPromisesFirst(t *testing.T) {
 	late := job{h: 6, width: 4, estimate: 4, honest: true}
 	d := perform(t, policy(t, 4, quarter), 4, batch.Second,
 		act{0, func(d *diary, e *engine.Engine) {
