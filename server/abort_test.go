@@ -7,8 +7,10 @@ import (
 )
 
 func TestTargetThatMissedADropAsksTheSource(t *testing.T) {
+	t.Parallel()
 	for name, m := range map[string]moment{"killed before Drop": before, "killed after Drop": after} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := newGrid(t, "")
 			id := g.queue(payload)
 			dropped := g.when(g.target, "Drop", m, g.target.kill)
@@ -50,8 +52,10 @@ func (p *processSite) cancel(id string) *droverv1.Job {
 }
 
 func TestCancelDuringReserveAbortsTheMove(t *testing.T) {
+	t.Parallel()
 	for name, m := range map[string]moment{"before Reserve": before, "after Reserve": after} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := newGrid(t, "")
 			id := g.queue([]byte("x"))
 			cancelledThen := g.when(g.target, "Reserve", m, func() {
@@ -81,6 +85,7 @@ func TestCancelDuringReserveAbortsTheMove(t *testing.T) {
 }
 
 func TestCancelOfAnIncomingJobTakesEffectOnArrival(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, "")
 	id := g.queue([]byte("x"))
 	asked := g.when(g.target, "Confirm", before, func() {
@@ -104,6 +109,7 @@ func TestCancelOfAnIncomingJobTakesEffectOnArrival(t *testing.T) {
 
 // A job keeps its identity when it comes back under a higher epoch.
 func TestJobMovesToAnotherSiteAndBack(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, "")
 	id := g.queue(payload)
 	other := g.target.submit(newID(t), g.ground.request("once", 4, true, 0))
@@ -129,6 +135,7 @@ func TestJobMovesToAnotherSiteAndBack(t *testing.T) {
 }
 
 func TestOperatorSettlesMovesOfALostSite(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		step       string
 		when       moment
@@ -158,6 +165,7 @@ func TestOperatorSettlesMovesOfALostSite(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := newGrid(t, "")
 			id := g.queue(payload)
 			lost := g.when(g.target, c.step, c.when, c.lost(g).kill)

@@ -235,6 +235,7 @@ func (p *processSite) list() (all []*droverv1.Job) {
 }
 
 func TestJobsThatEndWhileTheServerIsDownAreComplete(t *testing.T) {
+	t.Parallel()
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "")
 	p.run()
@@ -262,6 +263,7 @@ func TestJobsThatEndWhileTheServerIsDownAreComplete(t *testing.T) {
 }
 
 func TestJobPausedWithItsServerResumesAfterARestart(t *testing.T) {
+	t.Parallel()
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "")
 	p.run()

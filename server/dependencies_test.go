@@ -119,6 +119,7 @@ func TestCancelOfAHeldJobCancelsItsDependents(t *testing.T) {
 
 // The dependency is at another site. The servers of both sites are killed meanwhile.
 func TestRemoteDependencySurvivesKillsAndOutages(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, "")
 	first := newID(t)
 	g.source.submit(first, g.ground.request("once", 1, true, 0))
@@ -168,6 +169,7 @@ func TestRemoteDependencySurvivesKillsAndOutages(t *testing.T) {
 
 // The dependency moves to another site.
 func TestDependentsFollowAJobThatMoves(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, "policy: {name: fcfs}")
 	first := g.queue(payload) // it waits behind another job at the source
 	id := newID(t)

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -57,6 +58,10 @@ func TestMain(m *testing.M) {
 		// Exit at once: the race detector and the coverage tool would write to the
 		// outputs.
 		syscall.Exit(service(as, os.Args[1:]))
+	}
+	// Parallel tests mostly wait for processes: run more of them than there are processors.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -32,6 +32,7 @@ func (p *processSite) begin(content, beginning []byte) {
 }
 
 func TestInputTransferOfAMoveResumes(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, "")
 	id := g.queue(payload)
 	half := payload[:len(payload)/2]
@@ -55,6 +56,7 @@ func TestInputTransferOfAMoveResumes(t *testing.T) {
 }
 
 func TestCorruptPartialTransferStartsOver(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, "")
 	id := g.queue(payload)
 	g.target.begin(payload, bytes.Repeat([]byte("?"), 1000))

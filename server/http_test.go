@@ -225,6 +225,7 @@ func TestInvalidHTTPUploadsAreRefused(t *testing.T) {
 }
 
 func TestRequestsForAMovedJobAreRedirected(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, "")
 	id := g.queue([]byte("letters"))
 	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
@@ -245,6 +246,7 @@ func TestRequestsForAMovedJobAreRedirected(t *testing.T) {
 }
 
 func TestUploadResumesAfterAServerKill(t *testing.T) {
+	t.Parallel()
 	p := newProcessSite(t, "lyon", "")
 	data := bytes.Repeat([]byte("0123456789abcdef"), 64<<10) // 1 MiB
 	stat := func() *droverv1.StatContentResponse {

@@ -71,6 +71,7 @@ func open(t testing.TB, gate string) {
 }
 
 func TestSecondAttemptStartsWithTheOriginalInput(t *testing.T) {
+	t.Parallel()
 	p := newProcessSite(t, "lyon", changesYAML)
 	p.run()
 	r, gate := changing(t, p, "changes")
@@ -95,6 +96,7 @@ func TestSecondAttemptStartsWithTheOriginalInput(t *testing.T) {
 }
 
 func TestRetryStartsWithTheOriginalInput(t *testing.T) {
+	t.Parallel()
 	p := newProcessSite(t, "lyon", changesYAML)
 	p.run()
 	r, _ := changing(t, p, "fails")
@@ -107,6 +109,7 @@ func TestRetryStartsWithTheOriginalInput(t *testing.T) {
 }
 
 func TestContinuedAttemptKeepsTheChangedInput(t *testing.T) {
+	t.Parallel()
 	p := newProcessSite(t, "lyon", changesYAML)
 	p.run()
 	r, gate := changing(t, p, "saves")
@@ -124,6 +127,7 @@ func TestContinuedAttemptKeepsTheChangedInput(t *testing.T) {
 }
 
 func TestMoveTakesInOutFilesAlong(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, changesYAML)
 	busy := g.source.submit(newID(t), g.ground.request("once", 4, true, 0))
 	g.source.ready(busy.GetId())
@@ -143,6 +147,7 @@ func TestMoveTakesInOutFilesAlong(t *testing.T) {
 }
 
 func TestWrongArrayWrittenWhileTheServerIsDownFailsTheJob(t *testing.T) {
+	t.Parallel()
 	p := newProcessSite(t, "lyon", changesYAML)
 	p.run()
 	r, gate := changing(t, p, "changes")
@@ -162,6 +167,7 @@ func TestWrongArrayWrittenWhileTheServerIsDownFailsTheJob(t *testing.T) {
 }
 
 func TestArraysUnderSlurm(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
 	s := start(t, slurmSite(t, c, arraysYAML+"\non_stop: end"))
 	j := s.submit(t, &droverv1.Request{Service: "stack", Arguments: s.stacked(t)})

@@ -20,6 +20,7 @@ import (
 // The outcome of a job is lost with its supervisor. A job that can be executed twice runs
 // again as another attempt; no other job does.
 func TestJobsOfAKilledSupervisorAreLostOrRunAgain(t *testing.T) {
+	t.Parallel()
 	for name, kill := range map[string]func(*processSite){
 		"while the server lives":  func(p *processSite) { p.killSupervisors() },
 		"together with it":        func(p *processSite) { p.kill(); p.killSupervisors(); p.run() },
@@ -27,6 +28,7 @@ func TestJobsOfAKilledSupervisorAreLostOrRunAgain(t *testing.T) {
 		"and the server after it": func(p *processSite) { p.killSupervisors(); p.kill(); p.run() },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := newGround(t)
 			p := newProcessSite(t, "lyon", "")
 			p.run()
@@ -77,6 +79,7 @@ func (p *processSite) edit(id string, change func([]byte) []byte) {
 }
 
 func TestJobsEndedByARebootAreLostOrRunAgain(t *testing.T) {
+	t.Parallel()
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "")
 	p.run()
@@ -117,6 +120,7 @@ func TestJobsEndedByARebootAreLostOrRunAgain(t *testing.T) {
 }
 
 func TestJobThatDeletesItsClaimRunsOnce(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		saved  bool // the server's store says that the job runs
 		orphan bool // its supervisor is killed too
@@ -136,6 +140,7 @@ func TestJobThatDeletesItsClaimRunsOnce(t *testing.T) {
 		"ended, start saved, file removed":           {saved: true, ends: true, file: true, why: "exit status"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := newGround(t)
 			p := newProcessSite(t, "lyon", "")
 			p.run()

@@ -14,6 +14,7 @@ import (
 var payload = []byte(strings.Repeat("Every one of these bytes must arrive.\n", 9_000)) // several messages
 
 func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, "policy: {name: fcfs}")
 	id := g.queue(payload)
 	j, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice", MinGain: seconds(10), Reason: "it would wait",
@@ -55,6 +56,7 @@ func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
 // One of the two servers is killed before or after each message of a move. After its
 // restart the job runs once, with its file.
 func TestServerKilledDuringAMoveRunsTheJobOnce(t *testing.T) {
+	t.Parallel()
 	type scenario struct {
 		at   string // receiver of the message
 		step string
@@ -73,6 +75,7 @@ func TestServerKilledDuringAMoveRunsTheJobOnce(t *testing.T) {
 	for _, s := range all {
 		name := fmt.Sprintf("%s is killed %s %s", s.kill, map[moment]string{before: "before", after: "after"}[s.when], s.step)
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			g := newGrid(t, "")
 			id := g.queue(payload)
 			sites := map[string]*processSite{"source": g.source, "target": g.target}
@@ -109,6 +112,7 @@ func TestServerKilledDuringAMoveRunsTheJobOnce(t *testing.T) {
 }
 
 func TestRefusedMoveLeavesTheJobInPlace(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, "")
 	id := g.queue([]byte("x"))
 	for name, c := range map[string]struct {
@@ -173,6 +177,7 @@ func (g *grid) aborted(req *droverv1.MoveJobRequest, why string) {
 }
 
 func TestJobWithoutASuitableServiceAtTheTargetStays(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, "")
 	g.target.stop()
 	g.target.write("nodes: [{count: 1, processors: 2}]\ngossip: {bind: " + freeport.Address(t) + ", seeds: [" + g.seed +

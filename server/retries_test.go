@@ -73,6 +73,7 @@ func TestLaunchFailureIsNotRetried(t *testing.T) {
 
 // The server is killed during each try of a job. No try is lost, and none happens twice.
 func TestRetriesSurviveKillsOfTheServer(t *testing.T) {
+	t.Parallel()
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "policy: {name: fcfs}")
 	p.run()
@@ -127,6 +128,7 @@ func TestFollowedLogRestartsWithEachTry(t *testing.T) {
 
 // A job that moves between two tries keeps its count of tries.
 func TestMovedJobKeepsItsNumberOfTries(t *testing.T) {
+	t.Parallel()
 	g := newGrid(t, "policy: {name: fcfs}")
 	first := newGround(t)
 	id := newID(t)

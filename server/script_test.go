@@ -39,6 +39,7 @@ func withScript(t *testing.T, text string) string {
 }
 
 func TestBatchScriptIsAServiceUnderSlurm(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	var log strings.Builder
 	build := func(text string) Config {
@@ -59,7 +60,7 @@ func TestBatchScriptIsAServiceUnderSlurm(t *testing.T) {
 	if err := refused.Close(); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"--ntasks=9 is left out", "--time=5-0 is left out",
+	for _, want := range []string{"--ntasks=9 is ignored", "--time=5-0 is ignored",
 		"batch system refuses the options of a batch script"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q:\n%s", want, log.String())

@@ -42,6 +42,7 @@ func slurmJobs(t testing.TB, c *slurmtest.Cluster) int {
 }
 
 func TestSlurmJobsRunWithFilesArgumentsAndExitCodes(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
 	s := start(t, slurmSite(t, c, "on_stop: end"))
 	described, err := s.client.Describe(within(t), &droverv1.DescribeRequest{})
@@ -90,6 +91,7 @@ func TestSlurmJobsRunWithFilesArgumentsAndExitCodes(t *testing.T) {
 }
 
 func TestSlurmEstimatesCountLocalJobsAndWaitingJobsCanBeCancelled(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	local := c.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "-n", "2", "-t", "30", "--wrap", "sleep 1000")
 	s := start(t, slurmSite(t, c, "on_stop: end"))
@@ -125,6 +127,7 @@ func slurmProcess(t testing.TB, c *slurmtest.Cluster, lines string) *processSite
 // The server is killed with two jobs running and one waiting. One running job and the
 // waiting job end before it starts again.
 func TestKilledServerUnderSlurmFindsItsJobs(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	p := slurmProcess(t, c, "")
 	p.run()
@@ -164,6 +167,7 @@ func TestKilledServerUnderSlurmFindsItsJobs(t *testing.T) {
 // While the controller is down, the server accepts a job, keeps the states of its jobs
 // and is itself killed and restarted. When the controller is back, each job runs once.
 func TestSlurmSiteSurvivesAControllerOutage(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 3})[0]
 	p := slurmProcess(t, c, "")
 	p.run()
@@ -197,6 +201,7 @@ func TestSlurmSiteSurvivesAControllerOutage(t *testing.T) {
 
 // The server is killed repeatedly while jobs are submitted, run and end.
 func TestSlurmJobsRunOnceDespiteServerKills(t *testing.T) {
+	t.Parallel()
 	const rounds, perRound = 3, 8
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
 	p := slurmProcess(t, c, "")
@@ -228,8 +233,10 @@ func TestSlurmJobsRunOnceDespiteServerKills(t *testing.T) {
 // Jobs move between a site under Slurm and one with an embedded batch system, in both
 // directions, and leave Slurm's queue.
 func TestJobsMoveBetweenSlurmAndEmbeddedSites(t *testing.T) {
+	t.Parallel()
 	for from, to := range map[string]string{"slurm": "exec", "exec": "slurm"} {
 		t.Run(from+" to "+to, func(t *testing.T) {
+			t.Parallel()
 			c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
 			lines := map[string]string{
 				"slurm": fmt.Sprintf("batch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s}\nnodes: []", c.Conf()),
@@ -257,6 +264,7 @@ func TestJobsMoveBetweenSlurmAndEmbeddedSites(t *testing.T) {
 // The controller has been down for longer than stale. The server, and the next server
 // process, accept jobs up to the configured limit, and each runs once in the end.
 func TestJobsQueueUpToALimitWhileSlurmIsUnreachable(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	const batch = "batch: {type: slurm, conf: %s, interval: 200ms, timeout: 1s, stale: 1s, unseen: 3}\nnodes: []\n"
 	p := newProcessSite(t, "lyon", fmt.Sprintf(batch, c.Conf()))
@@ -308,6 +316,7 @@ func TestJobsQueueUpToALimitWhileSlurmIsUnreachable(t *testing.T) {
 
 // The server refuses jobs beyond the partition's limits itself.
 func TestSlurmSiteHasTheLimitsOfItsPartition(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{
 		Name: "a", Nodes: 3, CPUs: 2,
 		Partitions: []string{"PartitionName=short Nodes=ALL Default=YES MaxTime=2 MaxNodes=2 State=UP"},
@@ -335,6 +344,7 @@ func TestSlurmSiteHasTheLimitsOfItsPartition(t *testing.T) {
 // A job that depends on others is submitted to Slurm when they have ended. Each retry is
 // a new Slurm job.
 func TestDependenciesAndRetriesWorkUnderSlurm(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	s := start(t, slurmSite(t, c, "on_stop: end"))
 	name, say := pipe(t)
@@ -373,6 +383,7 @@ func TestDependenciesAndRetriesWorkUnderSlurm(t *testing.T) {
 
 // The jobs end between two polls and remove their own records: Slurm's record counts.
 func TestSlurmJobThatDeletesItsRecordsRunsOnce(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 1})[0]
 	book := filepath.Join(t.TempDir(), "ledger")
 	s := start(t, slurmSite(t, c, `    - name: wipe
@@ -406,6 +417,7 @@ on_stop: end`))
 // The controller is restored to a state in which a running job still waited. It kills
 // the job's processes and starts the job again while the server is down.
 func TestJobStartedTwiceBySlurmIsLostAndReported(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 1})[0]
 	blocker := c.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "sleep 100")
 	p := slurmProcess(t, c, "")
@@ -458,6 +470,7 @@ func TestJobStartedTwiceBySlurmIsLostAndReported(t *testing.T) {
 // A slurmd is killed and Slurm reports a failed node, but the job's program still runs.
 // It stops before the next attempt starts.
 func TestAttemptsOfAJobOnAFailedNodeDoNotOverlap(t *testing.T) {
+	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	p := slurmProcess(t, c, "")
 	p.run()
