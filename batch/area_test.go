@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-func TestAreasAddUpExactlyBeyond64Bits(t *testing.T) {
+func TestAreasAddExactlyBeyond64Bits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sum, want := batch.Area{}, new(big.Int)
 		var areas []batch.Area
@@ -34,7 +34,7 @@ func TestAreasAddUpExactlyBeyond64Bits(t *testing.T) {
 	})
 }
 
-func TestTheTimeThatProcessorsTakeForAnAreaIsRoundedUp(t *testing.T) {
+func TestTheTimeOfProcessorsForAnAreaIsRoundedUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) batch.Area {
 			w := rapid.Int32Range(0, batch.MaxProcessors).Draw(t, name)
@@ -48,10 +48,10 @@ func TestTheTimeThatProcessorsTakeForAnAreaIsRoundedUp(t *testing.T) {
 		by := rapid.Int32Range(1, batch.MaxProcessors).Draw(t, "processors")
 		d := sum.Over(by)
 		if d < batch.Forever && batch.AreaOf(by, d).Less(sum) {
-			t.Fatalf("%d processors do not do it in %d", by, d)
+			t.Fatalf("%d processors do not cover the area in %d", by, d)
 		}
 		if d > 0 && !batch.AreaOf(by, d-1).Less(sum) {
-			t.Fatalf("%d processors do it in less than %d", by, d)
+			t.Fatalf("%d processors cover the area in less than %d", by, d)
 		}
 	})
 }

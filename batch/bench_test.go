@@ -11,11 +11,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 )
 
-// busy is a machine of 640 processors on which always as many jobs wait.
+// busy is a machine of 640 processors with a constant number of waiting jobs.
 type busy struct {
 	e      *engine.Engine
 	r      *rand.Rand
-	specs  []batch.Job // by handle, used again
+	specs  []batch.Job // by handle, reused
 	unused []batch.Handle
 	wait   int
 	ends   int
@@ -46,8 +46,8 @@ func newBusy(b *testing.B, factory batch.Factory, waiting int) *busy {
 	return m
 }
 
-// fill submits jobs of 1 to 64 processors, a few of up to 512, that run for a
-// part of the time they ask for, and asks for a pass.
+// fill submits jobs of 1 to 64 processors, and a few of up to 512, that end before their
+// walltime, and triggers a pass.
 func (m *busy) fill(waiting int) {
 	for m.wait < waiting {
 		h := m.unused[len(m.unused)-1]
@@ -64,13 +64,13 @@ func (m *busy) fill(waiting int) {
 	m.e.Pass()
 }
 
-// cycle goes on to the next end and keeps the queue full.
+// cycle advances to the next end and refills the queue.
 func (m *busy) cycle(waiting int) {
 	m.e.Advance(m.e.Next())
 	m.fill(waiting)
 }
 
-// BenchmarkPass is one end, the submissions that fill up the queue, and the
+// BenchmarkPass measures one end, the submissions that refill the queue, and the
 // scheduling pass.
 func BenchmarkPass(b *testing.B) {
 	for _, p := range []struct {
@@ -89,8 +89,8 @@ func BenchmarkPass(b *testing.B) {
 	}
 }
 
-// BenchmarkEstimate asks a CBF plan for all widths of a moldable job with perfect
-// speedup.
+// BenchmarkEstimate estimates all widths of a moldable job with perfect speedup in a CBF
+// plan.
 func BenchmarkEstimate(b *testing.B) {
 	for _, waiting := range []int{100, 10000} {
 		b.Run(fmt.Sprintf("cbf/%d", waiting), func(b *testing.B) {

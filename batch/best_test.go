@@ -14,24 +14,25 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 )
 
-// Whoever asks for the best shape alone is told what he would find among all.
-func TestTheBestShapeIsTheFirstToEndOfAll(t *testing.T) {
-	for name, factory := range map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New, "cbf": cbf.New, "dynp": dynp.New, "overbook": overbook.New} {
+// An ask for only the best shape has the same answer as the best of all shapes.
+func TestTheBestShapeIsTheFirstToEnd(t *testing.T) {
+	for name, factory := range map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New, "cbf": cbf.New,
+		"dynp": dynp.New, "overbook": overbook.New} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				platform, ops := scene(t)
 				menu := shapes(t, platform.Width()+1)
 				c := newChaos(t, factory, platform)
 				var f forecast.Forecaster
-				c.meddle = func(now batch.Time) { c.compareBest(now, &f, menu) }
+				c.afterPass = func(now batch.Time) { c.compareBest(now, &f, menu) }
 				c.play(ops)
 			})
 		})
 	}
 }
 
-// shapes draws a menu up to a width: of a job that gets faster with each processor,
-// or of one that does what it likes.
+// shapes draws shapes up to a width: of a job that runs faster with each processor, or
+// random ones.
 func shapes(t *rapid.T, widest int32) []batch.Shape {
 	var menu []batch.Shape
 	falling := rapid.Bool().Draw(t, "falls")
@@ -71,14 +72,14 @@ func (c *chaos) compareBest(now batch.Time, f *forecast.Forecaster, menu []batch
 		}
 		for k := range menu {
 			if at, exact := best[i].Starts[k], all[i].Starts[k]; at < exact || k == want && at != exact {
-				c.t.Fatalf("at %d, ask %d: shape %d starts at %d, said %d", now, i, k, exact, at)
+				c.t.Fatalf("at %d, ask %d: shape %d starts at %d, answered %d", now, i, k, exact, at)
 			}
 		}
 	}
 }
 
-// first returns the shape that ends first, the narrowest of several; -1 if none
-// can start.
+// first returns the shape that ends first, the narrowest if several do; -1 if none can
+// start.
 func first(menu []batch.Shape, e *batch.Estimate) int {
 	at := -1
 	for i := range menu {

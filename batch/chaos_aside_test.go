@@ -7,8 +7,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
 )
 
-// settle does what a site does only after it has asked: it sets windows aside and
-// agrees to deadlines. Asked is a plan, and a plan is what a pass leaves behind.
+// settle does what a site does only after an estimate: it reserves windows and agrees to
+// deadlines. An estimate needs a plan, so a pass comes first.
 func (c *chaos) settle(o op) {
 	shape := batch.Shape{Width: int32(o.Width), Walltime: batch.Duration(secs(o.Walltime))}
 	now := c.e.Now()
@@ -16,7 +16,8 @@ func (c *chaos) settle(o op) {
 	switch o.Verb {
 	case "window":
 		from := now + secs(1+o.Which%15)
-		spec := &batch.Job{Shape: batch.Shape{Width: shape.Width}, Window: &batch.Window{Start: from, End: from.Add(shape.Walltime)}}
+		spec := &batch.Job{Shape: batch.Shape{Width: shape.Width}, Window: &batch.Window{Start: from,
+			End: from.Add(shape.Walltime)}}
 		c.pass()
 		if c.answer(spec, shape) == from {
 			spec.Handle = c.handle(o)
@@ -58,7 +59,7 @@ func (c *chaos) settle(o op) {
 	}
 }
 
-// answer asks a policy about one job, or window.
+// answer returns the policy's estimate of the start of a job or window.
 func (c *chaos) answer(spec *batch.Job, shape batch.Shape) batch.Time {
 	var out [1]batch.Estimate
 	c.ask.Estimate(c.e.Now(), c.Policy, []batch.Ask{{Job: spec, Shapes: []batch.Shape{shape}}}, out[:])
@@ -72,8 +73,7 @@ func (c *chaos) pickWindow(which int) *aside {
 	return c.windows[which%len(c.windows)]
 }
 
-// clearStranded takes out the jobs whose windows are over before they could start:
-// they never will.
+// clearStranded cancels the jobs that can no longer start because their windows have ended.
 func (c *chaos) clearStranded() {
 	var list []batch.Handle
 	for h, a := range c.jobs {

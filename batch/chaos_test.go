@@ -14,10 +14,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 )
 
-// op is a random thing to do; which job or node it means is found when it is
-// done, so that a list of them is a scenario for any policy.
+// op is a random operation. Its job or node is selected when it is executed, so a list of
+// operations is a scenario for any policy.
 type op struct {
-	Gap                   int // seconds since the one before
+	Gap                   int // seconds since the previous operation
 	Verb                  string
 	Which                 int
 	Width, Walltime, Work int
@@ -26,10 +26,11 @@ type op struct {
 
 var verbs = []string{
 	"submit", "submit", "submit", "submit", "submit", "later", "memory", "reserve", "confirm", "hold", "place", "cancel",
-	"fail", "down", "up", "overrun", "adopt", "window", "window", "into", "into", "into", "outstay", "agreed", "agreed", "close",
+	"fail", "down", "up", "overrun", "adopt", "window", "window", "into", "into", "into", "outstay", "agreed", "agreed",
+	"close",
 }
 
-// troubles are those that may break promises.
+// troubles are the verbs that can break promises.
 var troubles = []string{"down", "adopt", "overrun"}
 
 func scenario(width int, verbs []string) *rapid.Generator[[]op] {
@@ -42,16 +43,16 @@ func scenario(width int, verbs []string) *rapid.Generator[[]op] {
 	}), 1, 40)
 }
 
-// chaos carries a scenario out.
+// chaos executes a scenario.
 type chaos struct {
 	*watched
-	e      *engine.Engine
-	unused []batch.Handle
-	next   batch.Handle
-	ended  int
-	ask    forecast.Forecaster
-	until  batch.Time           // nothing but what happens by itself happens before
-	meddle func(now batch.Time) // after every pass
+	e         *engine.Engine
+	unused    []batch.Handle
+	next      batch.Handle
+	ended     int
+	ask       forecast.Forecaster
+	until     batch.Time           // time of the next operation
+	afterPass func(now batch.Time) // called after every pass; can be nil
 }
 
 func (c *chaos) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
@@ -61,7 +62,7 @@ func (c *chaos) Ended(_ batch.Time, job *batch.Job, _ bool) {
 	c.ended++
 }
 
-// pick returns one of the jobs in these states, NoJob if there is none.
+// pick returns a job in one of the states; NoJob if there is none.
 func (c *chaos) pick(which int, states ...counted.State) batch.Handle {
 	var list []batch.Handle
 	for h, a := range c.jobs {
@@ -118,7 +119,7 @@ func (c *chaos) handle(o op) batch.Handle {
 	return c.next - 1
 }
 
-// canRun is what a site checks at its edge.
+// canRun reports whether the machine can run such a job, which a site checks on submission.
 func (c *chaos) canRun(width int32, memory int64) bool {
 	return batch.Charge(width, memory, c.platform.MemoryPerProcessor()) <= c.platform.Width()
 }
@@ -165,7 +166,7 @@ func (c *chaos) do(o op) {
 	}
 }
 
-// advance plays what happens by itself until an instant.
+// advance runs the engine until an instant, without operations.
 func (c *chaos) advance(until batch.Time) {
 	c.until = until
 	for at := c.e.Next(); at < until; at = c.e.Next() {
@@ -177,13 +178,13 @@ func (c *chaos) advance(until batch.Time) {
 func (c *chaos) pass() {
 	c.clearStranded()
 	c.e.Pass()
-	if c.meddle != nil {
-		c.meddle(c.e.Now())
+	if c.afterPass != nil {
+		c.afterPass(c.e.Now())
 	}
 }
 
-// play carries out all of ops, mends what is broken, and plays on until nothing
-// happens. It returns the log of all events and decisions.
+// play executes ops, repairs the machine, and runs the engine until no events are left. It
+// returns the log of all events and decisions.
 func (c *chaos) play(ops []op) []string {
 	c.e = engine.New(c.watched, c, engine.NewLedger(c.platform))
 	c.next = 1
@@ -210,14 +211,15 @@ func (c *chaos) play(ops []op) []string {
 	}
 	for h := c.pick(0, counted.Held); h != batch.NoJob; h = c.pick(0, counted.Held) {
 		a := c.jobs[h]
-		c.e.Apply(&batch.Event{Kind: batch.Place, Job: h, Restore: true, Shape: batch.Shape{Width: a.spec.Shape.Width, Walltime: a.walltime}})
+		c.e.Apply(&batch.Event{Kind: batch.Place, Job: h, Restore: true, Shape: batch.Shape{Width: a.spec.Shape.Width,
+			Walltime: a.walltime}})
 	}
 	c.pass()
 	c.advance(batch.Never)
 	return c.log
 }
 
-// scene draws a machine and a scenario for it.
+// scene draws a machine and a scenario.
 func scene(t *rapid.T) (batch.Platform, []op) {
 	var platform batch.Platform
 	for range rapid.IntRange(1, 4).Draw(t, "nodes") {
@@ -239,7 +241,7 @@ func newChaos(t *rapid.T, make batch.Factory, platform batch.Platform) *chaos {
 	return &chaos{watched: watch(t, p, platform)}
 }
 
-func TestPoliciesKeepTheirWordWhateverHappens(t *testing.T) {
+func TestPoliciesKeepTheirPromisesUnderRandomEvents(t *testing.T) {
 	for _, p := range policies {
 		t.Run(p.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -248,7 +250,7 @@ func TestPoliciesKeepTheirWordWhateverHappens(t *testing.T) {
 				c.play(ops)
 				for h, a := range c.jobs {
 					if a.charge <= platform.Width() {
-						t.Fatalf("job %d, %+v, waits for ever", h, a)
+						t.Fatalf("job %d, %+v, waits forever", h, a)
 					}
 				}
 			})
@@ -256,7 +258,7 @@ func TestPoliciesKeepTheirWordWhateverHappens(t *testing.T) {
 	}
 }
 
-func TestForksAndQuestionsLeaveNoTrace(t *testing.T) {
+func TestForksAndEstimatesDoNotChangeAPolicy(t *testing.T) {
 	for _, p := range policies {
 		t.Run(p.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -265,7 +267,7 @@ func TestForksAndQuestionsLeaveNoTrace(t *testing.T) {
 				c := newChaos(t, p.make, platform)
 				passes, forkAt := 0, rapid.IntRange(0, 20).Draw(t, "fork at pass")
 				again := rapid.Bool().Draw(t, "fork again at every pass")
-				c.meddle = func(now batch.Time) {
+				c.afterPass = func(now batch.Time) {
 					ruin(now, c.Policy.Fork(), c.jobs)
 					c.checkEstimates(now)
 					if passes == forkAt || again {
@@ -274,28 +276,28 @@ func TestForksAndQuestionsLeaveNoTrace(t *testing.T) {
 					passes++
 				}
 				if diff := cmp.Diff(want, c.play(ops)); diff != "" {
-					t.Fatalf("-left alone +forked and asked:\n%s", diff)
+					t.Fatalf("-undisturbed +forked and estimated:\n%s", diff)
 				}
 			})
 		})
 	}
 }
 
-// EASY mostly looks at those who have come since the last pass. One that always
-// looks at the whole queue decides the same.
-func TestEASYDecidesAsIfItLookedAtAll(t *testing.T) {
+// EASY usually examines only the jobs that arrived since the last pass. It must decide as if
+// it examined the whole queue.
+func TestEASYDecidesAsIfItExaminedTheWholeQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		platform, ops := scene(t)
 		got := newChaos(t, easy.New, platform).play(ops)
 		c := newChaos(t, easy.New, platform)
-		c.meddle = func(batch.Time) { c.Policy.(*easy.Policy).Changed = true }
+		c.afterPass = func(batch.Time) { c.Policy.(*easy.Policy).Changed = true }
 		if diff := cmp.Diff(c.play(ops), got); diff != "" {
-			t.Fatalf("-looked at all +as it is:\n%s", diff)
+			t.Fatalf("-whole queue +new jobs:\n%s", diff)
 		}
 	})
 }
 
-// ruin does to a policy all that can be done to it.
+// ruin applies every kind of event to a policy.
 func ruin(now batch.Time, p batch.Policy, jobs map[batch.Handle]*account) {
 	var list []batch.Handle
 	var unused batch.Handle
@@ -333,7 +335,7 @@ func ruin(now batch.Time, p batch.Policy, jobs map[batch.Handle]*account) {
 	p.Decide(now+1, &out)
 }
 
-// checkEstimates: what a policy promises is the place that a job would get.
+// checkEstimates checks that promised starts are the starts that a submitted job gets.
 func (c *chaos) checkEstimates(now batch.Time) {
 	var shapes []batch.Shape
 	for w := range c.platform.Width() + 1 {
@@ -364,14 +366,13 @@ func (c *chaos) checkEstimates(now batch.Time) {
 				want = batch.Never
 			}
 			if got := out[i].Starts[k]; got != want {
-				c.t.Fatalf("at %d the estimate of %v, %+v, is %d; submitted it gets %d", now, s, ask.Job, got, want)
+				c.t.Fatalf("at %d the estimate of %v, %+v, is %d; the submitted job gets %d", now, s, ask.Job, got, want)
 			}
 		}
 	}
 }
 
-// begin returns when a job that has been submitted at this instant begins, by a pass
-// or the plan.
+// begin returns the start of a job submitted at this instant, by the pass or the plan.
 func begin(now batch.Time, p batch.Policy, spec *batch.Job) batch.Time {
 	var pass batch.Decisions
 	p = p.Fork()

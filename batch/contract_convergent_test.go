@@ -10,12 +10,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent"
 )
 
-// The policy for unlike machines and licenses that the toy stands for, on the toy's office,
-// under the ledger. By hand, for those that go by submission: 1 takes the better of the cad
-// machines, 2 the fast one and the copy of sim. 3 waits for that copy, until 5, and gets the
-// fast machine, too. 4 takes the slow cad machine; it ends after 5, but is in nobody's way.
-// 5 finds two machines free at 10.
-func TestConvergentKeepsTheContractOfUnlikeMachines(t *testing.T) {
+// The real policy for unlike machines and licenses on the toy's office, under the ledger. By
+// hand, in submission order: job 1 gets the better cad machine, job 2 the fast machine and
+// the copy of sim. Job 3 waits for that copy until 5 and also gets the fast machine. Job 4
+// gets the slow cad machine; it ends after 5 but delays no job. Job 5 finds two free
+// machines at 10.
+func TestConvergentKeepsTheContractForUnlikeMachines(t *testing.T) {
 	for _, algorithm := range []string{"CS_ip", "CS_inp", "CS_nip", "CS_ninp", "BF-easy", "BF-rm", "BF-unrm", "EDF"} {
 		t.Run(algorithm, func(t *testing.T) {
 			p, err := convergent.New(office(), batch.Settings{"algorithm": algorithm})
@@ -38,7 +38,8 @@ func TestConvergentKeepsTheContractOfUnlikeMachines(t *testing.T) {
 				t.Fatalf("ended: %v", d.lines)
 			}
 			if algorithm == "BF-easy" || algorithm == "EDF" {
-				if diff := cmp.Diff([]string{"#2 n1 0-5", "#1 n0 0-10", "#3 n1 5-10", "#5 n1 10-15", "#4 n2 0-20"}, d.lines); diff != "" {
+				if diff := cmp.Diff([]string{"#2 n1 0-5", "#1 n0 0-10", "#3 n1 5-10", "#5 n1 10-15", "#4 n2 0-20"},
+					d.lines); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 			}
@@ -46,9 +47,9 @@ func TestConvergentKeepsTheContractOfUnlikeMachines(t *testing.T) {
 	}
 }
 
-// A machine leaves while it runs a job. The driver says that the job has lost what it did;
-// it begins again on the other one, and its license went with it all the time.
-func TestConvergentBeginsAgainWhatAMachineTookAlong(t *testing.T) {
+// A machine fails while it runs a job. The driver reports the lost work; the job restarts on
+// the other machine and keeps its license all the time.
+func TestConvergentRestartsTheJobOfAFailedMachine(t *testing.T) {
 	platform := batch.Platform{
 		Nodes:    []batch.Node{{Processors: 1, Score: 200}, {Processors: 1, Score: 100}},
 		Licenses: []batch.LicensePool{{Name: "sim", Copies: 1}},
@@ -78,7 +79,7 @@ func TestConvergentBeginsAgainWhatAMachineTookAlong(t *testing.T) {
 	decide(0, "start on 0 #1; ")
 	p.Apply(secs(5), &batch.Event{Kind: batch.NodeDown, Node: 0})
 	p.Apply(secs(5), &batch.Event{Kind: batch.Submit, Job: 2, Spec: &two})
-	decide(5, "") // job 1 still has the license
+	decide(5, "") // job 1 still holds the license
 	p.Apply(secs(6), &batch.Event{Kind: batch.Finish, Job: 1})
 	decide(6, "start on 1 #2; ")
 	p.Apply(secs(7), &batch.Event{Kind: batch.NodeDown, Node: 1})

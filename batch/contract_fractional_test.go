@@ -11,15 +11,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
-// fractional shares each node equally among its jobs. A job whose memory fits
-// nowhere pauses the first job, by handle, that makes room for it; nobody is
-// paused twice or pauses others after that. A node without jobs takes one from a
-// node with several.
+// fractional shares each node equally among its jobs. A job whose memory fits on no node
+// pauses the first job, by handle, whose memory suffices. A job is paused at most once, and
+// after that it pauses no others. An idle node takes a job from a node with several.
 type fractional struct {
 	toy
 	platform batch.Platform
-	spared   map[batch.Handle]bool // have been paused once
-	stopped  []string              // what Stopped has told
+	spared   map[batch.Handle]bool // jobs that were paused once
+	stopped  []string              // calls of Stopped
 }
 
 func newFractional(p batch.Platform) *fractional {
@@ -44,8 +43,8 @@ func (f *fractional) Apply(_ batch.Time, ev *batch.Event) {
 	}
 }
 
-// room returns the bytes that are free on a node, without those of one job.
-// Pausing jobs still have theirs.
+// room returns the free bytes of a node without one job. Jobs that are being paused still
+// hold their memory.
 func (f *fractional) room(node int32, without batch.Handle) int64 {
 	free := f.platform.Nodes[node].Memory
 	for _, h := range f.on(node, "running", "pausing") {
@@ -56,7 +55,7 @@ func (f *fractional) room(node int32, without batch.Handle) int64 {
 	return free
 }
 
-// where returns the node with the fewest jobs that has room, or -1.
+// where returns the node with the fewest jobs that has enough memory, or -1.
 func (f *fractional) where(memory int64) int32 {
 	best := int32(-1)
 	for n := range int32(len(f.platform.Nodes)) {
@@ -155,11 +154,11 @@ func job(h batch.Handle, memory int64) batch.Job {
 
 // By hand:
 //
-//	0   1 on n0, 2 on n1, 3 on n0: 1 and 3 have half of it
+//	0   1 on n0, 2 on n1, 3 on n0: 1 and 3 get half of n0 each
 //	4   2 ends. 1 has done 2 of 10, 3 has done 2 of 6; 3 moves to n1, both alone
 //	5   4 needs 8 bytes; 6 are free on n0, 2 on n1. 1 has done 3 and is paused; 4
-//	    takes its place, and 1 finds none
-//	8   3 (4 s since 4) and 4 (3 s since 5) end; 1 goes on with 7 s to do: 15
+//	    starts on n0, and 1 fits on no node
+//	8   3 (4 s since 4) and 4 (3 s since 5) end; 1 resumes with 7 s left: ends at 15
 func TestFractionalPolicyPausesMovesAndShares(t *testing.T) {
 	platform := batch.Platform{Nodes: []batch.Node{{Processors: 1, Memory: 10}, {Processors: 1, Memory: 8}}}
 	f := newFractional(platform)
@@ -180,8 +179,8 @@ func TestFractionalCompletionIsRoundedUp(t *testing.T) {
 	}, "#1 n0 0-3.000003", "#2 n0 0-3.000003", "#3 n0 0-3.000003")
 }
 
-// Job 2 can use a quarter of a processor and has it: its yield is 1. Job 1 has
-// the half that an equal share is, and all of it from 1 on.
+// Job 2 can use a quarter of a processor and gets it: its yield is 1. Job 1 gets an equal
+// share of one half, and the whole processor from 1 on.
 func TestFractionalYieldIsShareOverNeed(t *testing.T) {
 	platform := batch.Processors(1)
 	small := job(2, 0)
@@ -190,7 +189,7 @@ func TestFractionalYieldIsShareOverNeed(t *testing.T) {
 		"#2 n0 0-1", "#1 n0 0-1.5")
 }
 
-// The first task has all it can use, the second half of it.
+// The first task gets all that it can use, the second half of that.
 func TestAJobIsAsFastAsItsSlowestTask(t *testing.T) {
 	platform := batch.Processors(2)
 	apart := &reckless{func(_ batch.Time, out *batch.Decisions) {

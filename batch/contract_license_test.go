@@ -9,9 +9,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// unlike gives each job, in submission order, the machine to itself that has the
-// highest score of those that are free and can run its bound licenses, as soon as
-// there are copies of its floating ones.
+// unlike starts jobs in submission order. Each job gets a whole machine: the free one with
+// the highest score that has its node-locked licenses, as soon as copies of its floating
+// licenses are free.
 type unlike struct {
 	toy
 	platform batch.Platform
@@ -46,7 +46,7 @@ func (u *unlike) copies(name string) (copies int32, floating bool) {
 	return copies, floating
 }
 
-// machine returns where a job would start now, or -1.
+// machine returns the machine on which a job can start now, or -1.
 func (u *unlike) machine(spec *batch.Job) int32 {
 	best := int32(-1)
 	for n := range int32(len(u.platform.Nodes)) {
@@ -79,7 +79,7 @@ func (u *unlike) Decide(_ batch.Time, out *batch.Decisions) {
 
 func (u *unlike) Wake() batch.Time { return batch.Never }
 
-// Estimate knows only what could start now; its ends depend on the machine.
+// Estimate answers only for jobs that can start now; their ends depend on the machine.
 func (u *unlike) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	for i, a := range asks {
 		starts := out[i].Grow(len(a.Shapes))
@@ -99,8 +99,8 @@ func (u *unlike) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 
 func (u *unlike) Fork() batch.Policy { return &unlike{u.fork(), u.platform} }
 
-// office has a middling machine and a slow one that can run cad, a fast one that
-// cannot, and one copy of sim for all.
+// office has a medium and a slow machine with cad, a fast one without it, and one floating
+// copy of sim.
 func office() batch.Platform {
 	return batch.Platform{
 		Nodes: []batch.Node{
@@ -121,19 +121,19 @@ func licensed(h batch.Handle, reference int32, names ...string) batch.Job {
 	return j
 }
 
-// By hand: 1 takes the better of the cad machines. 2 takes the fast one, twice as
-// fast, and the copy of sim. 3 has to wait for the copy and gets that machine too.
-// 4 takes the slow cad machine, half as fast. 5 was measured on a machine of
-// score 300: from 10 on it runs at 200/300 = 699050 of 2^20, so 3 s take
-// 4.500004... s, rounded up.
-func TestUnlikeMachinesAndLicenses(t *testing.T) {
+// By hand: job 1 gets the better cad machine. Job 2 gets the fast machine, twice as fast, and
+// the copy of sim. Job 3 waits for the copy and then gets the same machine. Job 4 gets the
+// slow cad machine, half as fast. Job 5 was measured on a machine of score 300: from 10 on
+// it runs at 200/300 = 699050 of 2^20, so 3 s take 4.500004... s, rounded up.
+func TestJobsRunOnUnlikeMachinesWithLicenses(t *testing.T) {
 	perform(t, newUnlike(office()), office(), []act{
-		submit(0, licensed(1, 100, "cad"), 10), submit(0, licensed(2, 100, "sim"), 10), submit(0, licensed(3, 100, "sim"), 10),
+		submit(0, licensed(1, 100, "cad"), 10), submit(0, licensed(2, 100, "sim"), 10), submit(0, licensed(3, 100, "sim"),
+			10),
 		submit(0, licensed(4, 100, "cad"), 10), submit(0, licensed(5, 300), 3),
 	}, "#2 n1 0-5", "#1 n0 0-10", "#3 n1 5-10", "#5 n1 10-14.500005", "#4 n2 0-20")
 }
 
-func TestEstimatesOnUnlikeMachinesSayWhenAJobEnds(t *testing.T) {
+func TestEstimatesOnUnlikeMachinesContainTheEnd(t *testing.T) {
 	u := newUnlike(office())
 	cad, sim, none := licensed(1, 100, "cad"), licensed(2, 100, "sim"), licensed(3, 0, "other")
 	shapes := []batch.Shape{{Width: 1, Walltime: 10 * batch.Second}, {Width: 2, Walltime: 5 * batch.Second}}
@@ -145,7 +145,8 @@ func TestEstimatesOnUnlikeMachinesSayWhenAJobEnds(t *testing.T) {
 			got = append(got, out[i].End(k, s.Walltime))
 		}
 	}
-	if diff := cmp.Diff([]batch.Time{secs(10), batch.Never, secs(5), batch.Never, batch.Never, batch.Never}, got); diff != "" {
+	if diff := cmp.Diff([]batch.Time{secs(10), batch.Never, secs(5), batch.Never, batch.Never, batch.Never},
+		got); diff != "" {
 		t.Errorf("ends (-want +got):\n%s", diff)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// A policy that counts processors plans with what was asked for: whoever is measured
-// meanwhile, it decides the same.
-func TestPoliciesThatDoNotUseNeedsIgnoreWhatIsMeasured(t *testing.T) {
+// A policy that counts processors plans with requested resources. Measurements of running
+// jobs do not change its decisions.
+func TestCountingPoliciesIgnoreMeasuredNeeds(t *testing.T) {
 	for _, p := range policies {
 		t.Run(p.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -19,7 +19,7 @@ func TestPoliciesThatDoNotUseNeedsIgnoreWhatIsMeasured(t *testing.T) {
 				which := rapid.IntRange(0, 9).Draw(t, "measured")
 				run := func(measure bool) []string {
 					c := newChaos(t, p.make, platform)
-					c.meddle = func(now batch.Time) {
+					c.afterPass = func(now batch.Time) {
 						for h := range c.jobs {
 							if measure && int(h)%10 <= which {
 								c.Policy.Apply(now, &batch.Event{Kind: batch.Measured, Job: h, CPU: 1, Memory: 1 << 40})
@@ -30,7 +30,7 @@ func TestPoliciesThatDoNotUseNeedsIgnoreWhatIsMeasured(t *testing.T) {
 					return c.log
 				}
 				if diff := cmp.Diff(run(false), run(true)); diff != "" {
-					t.Fatalf("(-left alone +measured):\n%s", diff)
+					t.Fatalf("(-unmeasured +measured):\n%s", diff)
 				}
 			})
 		})

@@ -12,13 +12,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
-// The contract between policies and drivers has to carry policies that are still
-// to come: one that shares processors, one for unlike machines with licenses, one
-// with windows. Three toys, in contract_*_test.go, stand for them here. All go
-// through the same engine and the same ledger as the real ones.
+// The contract between policies and drivers must support more policies than the embedded
+// ones: with shared processors, with unlike machines and licenses, with windows. Three toys
+// in contract_*_test.go represent them. They use the same engine and ledger as the real
+// policies.
 
-// diary is an engine.Observer that writes down who ran where and from when to
-// when, in seconds.
+// diary is an engine.Observer that records the nodes, start and end of each job, in
+// seconds.
 type diary struct {
 	begun map[batch.Handle]string
 	lines []string
@@ -40,19 +40,19 @@ func (d *diary) Ended(now batch.Time, job *batch.Job, killed bool) {
 	d.lines = append(d.lines, line)
 }
 
-// act is something that the caller of an engine does.
+// act is an action of the caller of an engine.
 type act struct {
 	at int
 	do func(e *engine.Engine)
 }
 
-// submit is a job that arrives; at and work are in seconds.
+// submit returns the arrival of a job; at and work are in seconds.
 func submit(at int, job batch.Job, work float64) act {
 	return act{at, func(e *engine.Engine) { e.Submit(&job, batch.Duration(work*float64(batch.Second))) }}
 }
 
-// perform plays acts through a policy, under a ledger, until nothing happens,
-// and compares the diary.
+// perform runs acts through a policy, under a ledger, until no events are left, and
+// compares the diary.
 func perform(t *testing.T, p batch.Policy, platform batch.Platform, acts []act, want ...string) {
 	t.Helper()
 	d := &diary{begun: map[batch.Handle]string{}}
@@ -77,7 +77,7 @@ func perform(t *testing.T, p batch.Policy, platform batch.Platform, acts []act, 
 	}
 }
 
-// wantPanic runs what a driver must not let a policy do.
+// wantPanic runs f and fails the test unless f panics with the words.
 func wantPanic(t *testing.T, words string, run func()) {
 	t.Helper()
 	defer func() {
@@ -88,7 +88,7 @@ func wantPanic(t *testing.T, words string, run func()) {
 	run()
 }
 
-// reckless does what its pass says, whatever the machine.
+// reckless is a policy whose pass can exceed the machine.
 type reckless struct {
 	pass func(now batch.Time, out *batch.Decisions)
 }
@@ -105,7 +105,7 @@ func (r *reckless) Wake() batch.Time                                            
 func (r *reckless) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return nil }
 func (r *reckless) Fork() batch.Policy                                                { return &reckless{} }
 
-func TestTheLedgerSeesWhatDoesNotFit(t *testing.T) {
+func TestTheLedgerRefusesImpossibleDecisions(t *testing.T) {
 	platform := batch.Platform{
 		Nodes:    []batch.Node{{Processors: 2, Memory: 10}, {Processors: 1, Licenses: []string{"cad"}}},
 		Licenses: []batch.LicensePool{{Name: "sim", Copies: 1}},
@@ -130,8 +130,10 @@ func TestTheLedgerSeesWhatDoesNotFit(t *testing.T) {
 		{"width", "4 of 3 processors", batch.Job{Shape: batch.Shape{Width: 2}}, anywhere},
 		{"share", "node 1 gives", batch.Job{}, start(place(1, 1, batch.One), place(1, 1, 1))},
 		{"memory", "20 bytes taken of 10", batch.Job{Memory: 10}, start(place(0, 1, batch.One), place(0, 1, batch.One))},
-		{"bound license", "cannot run cad", batch.Job{Licenses: []batch.License{{Name: "cad", Copies: 1}}}, start(place(0, 1, batch.One))},
-		{"floating license", "2 copies of license sim", batch.Job{Licenses: sim}, start(place(0, 1, batch.One), place(0, 1, batch.One))},
+		{"bound license", "cannot run cad", batch.Job{Licenses: []batch.License{{Name: "cad", Copies: 1}}},
+			start(place(0, 1, batch.One))},
+		{"floating license", "2 copies of license sim", batch.Job{Licenses: sim},
+			start(place(0, 1, batch.One), place(0, 1, batch.One))},
 		{"early", "before", batch.Job{EarliestStart: 1}, start(place(0, 1, batch.One))},
 		{"twice", "running: true", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Start(1); out.Start(1) }},
 		{"pause", "running: false", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Add(batch.Pause, 1) }},
@@ -149,12 +151,13 @@ func TestTheLedgerSeesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// What the driver found running when it began counts like what was started.
-func TestTheLedgerKnowsWhatWasAdopted(t *testing.T) {
+// A job that was running when the driver started counts like a started job.
+func TestTheLedgerCountsAdoptedJobs(t *testing.T) {
 	platform := batch.Platform{Nodes: []batch.Node{{Processors: 1}, {Processors: 1}}}
 	place := batch.NodeAllocation{Node: 1, Processors: 1, Share: batch.One}
 	d := &diary{begun: map[batch.Handle]string{}}
-	e := engine.New(&reckless{func(_ batch.Time, out *batch.Decisions) { out.Add(batch.Start, 2, place) }}, d, engine.NewLedger(platform))
+	e := engine.New(&reckless{func(_ batch.Time, out *batch.Decisions) { out.Add(batch.Start, 2, place) }}, d,
+		engine.NewLedger(platform))
 	found := &batch.Job{Handle: 1, Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}
 	e.Admit(found, batch.Second)
 	e.Apply(&batch.Event{Kind: batch.Adopt, Job: 1, Spec: found, Since: -1, Allocation: []batch.NodeAllocation{place}})
@@ -166,7 +169,7 @@ func TestTheLedgerKnowsWhatWasAdopted(t *testing.T) {
 	}
 }
 
-// toy is what the three have in common.
+// toy is the common part of the three toys.
 type toy struct {
 	jobs    map[batch.Handle]*toyJob
 	waiting []batch.Handle // in submission order

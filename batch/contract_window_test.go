@@ -11,9 +11,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// windowed plans each job at its earliest fit, around windows that are set aside.
-// Jobs for a window start in submission order while it is open, if they end
-// before it closes; whoever still runs then is killed.
+// windowed plans each job at its earliest fit around reserved windows. Jobs in a window start
+// in submission order while it is open, if they end before it closes. A job that still runs
+// then is killed.
 type windowed struct {
 	toy
 	plan    *profile.Profile
@@ -80,7 +80,7 @@ func (w *windowed) Decide(now batch.Time, out *batch.Decisions) {
 		out.Add(batch.Kill, h)
 	}
 	if len(killed) > 0 {
-		return // what they have is free when their Finish comes
+		return // their processors become free at their Finish events
 	}
 	for _, h := range slices.Clone(w.waiting) {
 		j := w.jobs[h]
@@ -109,7 +109,7 @@ func (w *windowed) Wake() batch.Time {
 	return next
 }
 
-// Estimate says of a window whether it can be set aside: its start, or Never.
+// Estimate answers for a window with its start if it can be reserved, else with Never.
 func (w *windowed) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	for i, a := range asks {
 		starts := out[i].Grow(len(a.Shapes))
@@ -141,7 +141,8 @@ func wide(h batch.Handle, width int32, walltime int, into batch.Handle) batch.Jo
 }
 
 func reserve(at int, h batch.Handle, width int32, from, to int) act {
-	spec := &batch.Job{Handle: h, Shape: batch.Shape{Width: width}, Window: &batch.Window{Start: secs(from), End: secs(to)}}
+	spec := &batch.Job{Handle: h, Shape: batch.Shape{Width: width}, Window: &batch.Window{Start: secs(from),
+		End: secs(to)}}
 	return act{at, func(e *engine.Engine) { e.Apply(&batch.Event{Kind: batch.Reserve, Job: h, Spec: spec}) }}
 }
 
@@ -149,16 +150,16 @@ func cancel(at int, h batch.Handle) act {
 	return act{at, func(e *engine.Engine) { e.Apply(&batch.Event{Kind: batch.Cancel, Job: h}) }}
 }
 
-// By hand, on 4 processors with 3 set aside from 10 to 20 (job 1 is the window):
+// By hand, on 4 processors with 3 reserved from 10 to 20 (job 1 is the window):
 //
 //	2 4x8      0-8
-//	3 4x5      between 8 and 10 it is too long, then one is free: 20-25
-//	4 1x6      8-14, on the one that is not set aside
+//	3 4x5      too long for 8-10, then only one processor is free: 20-25
+//	4 1x6      8-14, on the processor that is not reserved
 //	5 2x4 in   10-14
-//	6 2x4 in   14-18, when 5 ends
+//	6 2x4 in   14-18, after 5
 //	7 1x9 in   10-19
-//	8 3x2 in   at 19 all three are free, and it would end at 21: never. Cancelled
-//	9 1x1 in   18, runs on, and is killed at 20, before 3 starts
+//	8 3x2 in   at 19 all three are free, but it would end at 21: never. Cancelled
+//	9 1x1 in   18, overruns, and is killed at 20, before 3 starts
 func TestJobsAreScheduledAroundAndIntoWindows(t *testing.T) {
 	platform := batch.Processors(4)
 	perform(t, newWindowed(platform), platform, []act{
@@ -169,8 +170,8 @@ func TestJobsAreScheduledAroundAndIntoWindows(t *testing.T) {
 	}, "#2 0-8", "#4 8-14", "#5 10-14", "#6 14-18", "#7 10-19", "#9 18-20 killed", "#3 20-25")
 }
 
-// Job 2 would be planned behind the window, 40-50, were it not given back.
-func TestACancelledWindowNeitherOpensNorKeepsItsTime(t *testing.T) {
+// If the window kept its processors, job 2 would be planned behind it, 40-50.
+func TestACancelledWindowReleasesItsProcessors(t *testing.T) {
 	platform := batch.Processors(4)
 	perform(t, newWindowed(platform), platform, []act{
 		reserve(0, 1, 4, 30, 40), cancel(27, 1), submit(27, wide(2, 4, 10, 0), 10),
@@ -186,15 +187,16 @@ func TestAWindowClosesBeforeTheNextOneOpens(t *testing.T) {
 	}, "#3 5-10 killed", "#4 10-20", "#5 20-26")
 }
 
-// An estimate is how a driver asks whether a window can be set aside.
-func TestAWindowThatDoesNotFitIsAnsweredBeforeItIsReserved(t *testing.T) {
+// A driver finds out by an estimate whether a window can be reserved.
+func TestEstimatesOfWindowsThatDoNotFitAreNever(t *testing.T) {
 	w := newWindowed(batch.Processors(4))
 	full := wide(1, 3, 10, 0)
 	w.Apply(0, &batch.Event{Kind: batch.Submit, Job: 1, Spec: &full})
 	widths := []batch.Shape{{Width: 1}, {Width: 2}}
 	var asks []batch.Ask
 	for _, from := range []int{5, 10} {
-		asks = append(asks, batch.Ask{Job: &batch.Job{Window: &batch.Window{Start: secs(from), End: secs(from + 5)}}, Shapes: widths})
+		asks = append(asks, batch.Ask{Job: &batch.Job{Window: &batch.Window{Start: secs(from), End: secs(from + 5)}},
+			Shapes: widths})
 	}
 	out := make([]batch.Estimate, 2)
 	w.Estimate(0, asks, out)

@@ -13,17 +13,17 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 )
 
-// plain hides what a queue knows about itself, so that a forecaster has to run it
-// once for each shape: the slow and obvious way.
-type plain struct{ batch.Runnable }
+// opaque hides the queue interface of a policy, so a forecaster must run the policy once for
+// each shape: the slow and obvious way.
+type opaque struct{ batch.Runnable }
 
-func (p plain) Fork() batch.Policy { return plain{p.Runnable.Fork().(batch.Runnable)} }
+func (p opaque) Fork() batch.Policy { return opaque{p.Runnable.Fork().(batch.Runnable)} }
 
-func (p plain) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return p }
+func (p opaque) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return p }
 
-// What is kept from one estimate to the next is as good as new, whatever happens in
-// between, and at any instant until the next pass.
-func TestQueuesAreEstimatedAsIfRunAnewForEachShape(t *testing.T) {
+// State that a forecaster keeps between estimates stays valid through any events, and at any
+// instant until the next pass.
+func TestQueueEstimatesMatchARunForEachShape(t *testing.T) {
 	for name, factory := range map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -32,7 +32,7 @@ func TestQueuesAreEstimatedAsIfRunAnewForEachShape(t *testing.T) {
 				asksAt := rapid.SliceOfN(rapid.IntRange(0, 3), 8, 8).Draw(t, "asks")
 				var f forecast.Forecaster
 				passes := 0
-				c.meddle = func(now batch.Time) {
+				c.afterPass = func(now batch.Time) {
 					next := min(c.e.Next(), c.until, now+secs(20))
 					switch asksAt[passes%len(asksAt)] {
 					case 1:
@@ -51,8 +51,8 @@ func TestQueuesAreEstimatedAsIfRunAnewForEachShape(t *testing.T) {
 	}
 }
 
-// compare leaves out when places have to be kept beside jobs that run on past their
-// ends: for how long is guessed in one way by a plan and in another by a run.
+// compare skips cases with guarded slots and overrunning jobs: a plan and a run guess the
+// ends of overrunning jobs differently.
 func (c *chaos) compare(now batch.Time, f *forecast.Forecaster) {
 	if c.overrun(now) && c.guarded() {
 		return
@@ -74,7 +74,8 @@ func (c *chaos) compare(now batch.Time, f *forecast.Forecaster) {
 	}
 	slices.Sort(list)
 	for _, h := range list {
-		asks = append(asks, batch.Ask{Job: c.jobs[h].spec, Shapes: []batch.Shape{{Width: c.jobs[h].spec.Shape.Width, Walltime: c.jobs[h].walltime}}})
+		asks = append(asks, batch.Ask{Job: c.jobs[h].spec,
+			Shapes: []batch.Shape{{Width: c.jobs[h].spec.Shape.Width, Walltime: c.jobs[h].walltime}}})
 	}
 	got, want := make([]batch.Estimate, len(asks)), make([]batch.Estimate, 1)
 	if !f.Estimate(now, c.Policy, asks, got) {
@@ -84,8 +85,8 @@ func (c *chaos) compare(now batch.Time, f *forecast.Forecaster) {
 	for i, a := range asks {
 		for k, s := range a.Shapes {
 			one := a
-			one.Shapes = []batch.Shape{s} // alone: nothing is cut off
-			slow.Estimate(now, plain{c.Policy.(batch.Runnable)}, []batch.Ask{one}, want)
+			one.Shapes = []batch.Shape{s} // a single shape, so the run is not cut short
+			slow.Estimate(now, opaque{c.Policy.(batch.Runnable)}, []batch.Ask{one}, want)
 			if got[i].Starts[k] != want[0].Starts[0] || got[i].Kind != want[0].Kind {
 				c.t.Fatalf("at %d, job %d, %v from %d: %v %d, want %v %d", now, a.Job.Handle, s, a.From,
 					got[i].Kind, got[i].Starts[k], want[0].Kind, want[0].Starts[0])

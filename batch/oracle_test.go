@@ -12,8 +12,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// machine is what the oracles share: a clock that ticks through every second,
-// and the jobs that wait and run. It knows nothing of profiles or blocks.
+// machine is the common part of the oracles: a clock that ticks every second, and the
+// waiting and running jobs. It does not use profiles or blocks.
 type machine struct {
 	jobs    []task
 	free    int
@@ -23,8 +23,8 @@ type machine struct {
 	ended   bool // a job ended at this step
 }
 
-// run ticks until every job has run. At each second: ends, submissions, one
-// scheduling pass; again while jobs without a runtime end at once.
+// run ticks until every job has ended. Each second has ends, submissions and a scheduling
+// pass, repeated while jobs with runtime 0 end at once.
 func (m *machine) run(procs int, jobs []task, submit func(now, job int), ended, pass func(now int)) []int {
 	m.jobs, m.free, m.start = jobs, procs, make([]int, len(jobs))
 	next, done := 0, 0
@@ -54,7 +54,7 @@ func (m *machine) run(procs int, jobs []task, submit func(now, job int), ended, 
 	return m.start
 }
 
-// begin starts the job at position i of the queue.
+// begin starts the i-th job of the queue.
 func (m *machine) begin(now, i int) {
 	j := m.waiting[i]
 	m.waiting = slices.Delete(m.waiting, i, i+1)
@@ -77,10 +77,10 @@ func fcfsOracle(procs int, jobs []task) []int {
 	return m.run(procs, jobs, ignoreJob, ignore, m.startHeads)
 }
 
-// easyOracle does what Lifka wrote: sort the running jobs by their planned ends,
-// add up until the head fits (the shadow time), what is left then is extra; start
-// the first job behind the head that ends by the shadow time or fits the extra
-// processors; all anew after each start.
+// easyOracle is Lifka's algorithm: sort the running jobs by planned end and add up their
+// processors until the head fits. That instant is the shadow time, and the remaining
+// processors are extra. Start the first job behind the head that ends by the shadow time or
+// fits into the extra processors. Repeat everything after each start.
 func easyOracle(procs int, jobs []task) []int {
 	var m machine
 	backfillOne := func(now int) bool {
@@ -110,12 +110,12 @@ func easyOracle(procs int, jobs []task) []int {
 	return m.run(procs, jobs, ignoreJob, ignore, func(now int) {
 		m.startHeads(now)
 		for backfillOne(now) {
-			continue // the shadow time is looked for anew
+			continue // compute a new shadow time
 		}
 	})
 }
 
-// cbfOracle keeps what is free in every second to come.
+// cbfOracle keeps the free processors of every future second.
 func cbfOracle(procs int, jobs []task) []int {
 	var m machine
 	horizon := 1
@@ -140,19 +140,19 @@ func cbfOracle(procs int, jobs []task) []int {
 		planned[j] = start
 		book(start, j, 1)
 	}
-	known := make([]bool, len(jobs)) // running jobs whose end has not been seen
+	known := make([]bool, len(jobs)) // running jobs whose end was not processed
 	return m.run(procs, jobs,
 		func(now, j int) { fit(now, j) },
 		func(now int) {
 			for j := range jobs {
-				if known[j] && !slices.Contains(m.running, j) { // the tail of what ended
+				if known[j] && !slices.Contains(m.running, j) { // the unused rest of an ended job
 					known[j] = false
 					for t := now; t < m.start[j]+jobs[j].Walltime; t++ {
 						free[t] += jobs[j].Width
 					}
 				}
 			}
-			for _, j := range m.waiting { // taken out and put back at the earliest fit
+			for _, j := range m.waiting { // move each job to its earliest fit
 				book(planned[j], j, -1)
 				fit(now, j)
 			}
@@ -169,7 +169,7 @@ func cbfOracle(procs int, jobs []task) []int {
 		})
 }
 
-func TestPoliciesScheduleAsTheirPapersSay(t *testing.T) {
+func TestPoliciesMatchTheAlgorithmsOfTheirPapers(t *testing.T) {
 	for _, p := range policies {
 		if p.oracle == nil {
 			continue
@@ -197,8 +197,8 @@ func TestPoliciesScheduleAsTheirPapersSay(t *testing.T) {
 	}
 }
 
-// Queues longer than a block of package queue, and profiles of many leaves.
-func TestLongQueuesAreScheduledAsTheirPapersSay(t *testing.T) {
+// The queues are longer than a block of package queue, and the profiles have many leaves.
+func TestLongQueuesMatchTheAlgorithmsOfTheirPapers(t *testing.T) {
 	const procs = 32
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
 )
 
-// aside is a window that is set aside.
+// aside is a reserved window.
 type aside struct {
 	spec *batch.Job
 	open bool
@@ -23,7 +23,7 @@ func (w *watched) window(h batch.Handle) *aside {
 	return nil
 }
 
-// overrun says whether a job runs on past its end outside the windows.
+// overrun reports whether a job outside the windows runs past its planned end.
 func (w *watched) overrun(now batch.Time) bool {
 	for _, a := range w.jobs {
 		if a.state == counted.Running && a.within == nil && a.start.Add(a.walltime) <= now {
@@ -33,7 +33,7 @@ func (w *watched) overrun(now batch.Time) bool {
 	return false
 }
 
-// guarded says whether anything has a place that must be kept.
+// guarded reports whether an agreed job or a window has a slot that must be kept.
 func (w *watched) guarded() bool {
 	for _, a := range w.jobs {
 		if a.spec.Agreed && a.state == counted.Waiting {
@@ -43,7 +43,7 @@ func (w *watched) guarded() bool {
 	return len(w.windows) > 0
 }
 
-// noteWindow takes an event about a window and says whether it is one.
+// noteWindow records an event about a window, and reports whether the event is one.
 func (w *watched) noteWindow(now batch.Time, ev *batch.Event) bool {
 	r := w.window(ev.Job)
 	switch {
@@ -53,7 +53,7 @@ func (w *watched) noteWindow(now batch.Time, ev *batch.Event) bool {
 		r.open = true
 		w.trouble = w.trouble || w.overrun(now)
 		if !w.trouble && w.free() < 0 {
-			w.t.Fatalf("at %d window %d opens, and %d of its processors are taken", now, ev.Job, -w.free())
+			w.t.Fatalf("at %d window %d opens with %d of its processors taken", now, ev.Job, -w.free())
 		}
 	case r != nil && (ev.Kind == batch.WindowClose || ev.Kind == batch.Cancel):
 		w.windows = slices.DeleteFunc(w.windows, func(x *aside) bool { return x == r })
@@ -72,8 +72,8 @@ func (w *watched) noteWindow(now batch.Time, ev *batch.Event) bool {
 	return true
 }
 
-// checkInside: a job starts in its window, while it is open, beside the others there,
-// and ends by its end.
+// checkInside checks that a job starts in its open window, fits beside the other jobs there,
+// and ends before the window ends.
 func (w *watched) checkInside(now batch.Time, a *account) {
 	r := a.within
 	if a.state != counted.Waiting || r == nil || !r.open || now.Add(a.walltime) > r.spec.Window.End {
@@ -95,26 +95,27 @@ func (w *watched) checkInside(now batch.Time, a *account) {
 		}
 	}
 	if a.charge > left || a.charge > idle {
-		w.t.Fatalf("at %d job %d takes %d of %d processors in its window, of %d there are", now, a.spec.Handle, a.charge, left, idle)
+		w.t.Fatalf("at %d job %d takes %d of %d free processors in its window, %d idle", now, a.spec.Handle, a.charge,
+			left, idle)
 	}
 }
 
-// checkAgreed: an agreed job has, or starts at, a place that is not later than the one
-// before, and ends by its deadline.
+// checkAgreed checks that the planned or actual start of an agreed job is not later than
+// before, and that the job ends by its deadline.
 func (w *watched) checkAgreed(now batch.Time, a *account, at batch.Time) {
 	if w.trouble {
 		return
 	}
 	if at > a.planned {
-		w.t.Fatalf("at %d agreed job %d is put off from %d to %d", now, a.spec.Handle, a.planned, at)
+		w.t.Fatalf("at %d agreed job %d is delayed from %d to %d", now, a.spec.Handle, a.planned, at)
 	}
 	if d := a.spec.Deadline; d > 0 && at.Add(a.walltime) > d {
-		w.t.Fatalf("at %d agreed job %d has its place at %d: too late for %d", now, a.spec.Handle, at, d)
+		w.t.Fatalf("at %d agreed job %d is planned at %d: too late for %d", now, a.spec.Handle, at, d)
 	}
 }
 
-// checkPlaces looks where the agreed jobs stand.
-func (w *watched) checkPlaces(now batch.Time) {
+// checkAgreedSlots checks the slots of all waiting agreed jobs.
+func (w *watched) checkAgreedSlots(now batch.Time) {
 	for h, a := range w.jobs {
 		if !a.spec.Agreed || a.state != counted.Waiting {
 			continue
@@ -130,8 +131,7 @@ func (w *watched) checkPlaces(now batch.Time) {
 	}
 }
 
-// aside returns what is set aside at t, which is not before now, and agreed what agreed
-// jobs that wait have then.
+// aside returns the reserved processors at t, not before now.
 func (w *watched) aside(t batch.Time) (sum int32) {
 	for _, r := range w.windows {
 		if r.spec.Window.Start <= t && t < r.spec.Window.End {
@@ -141,6 +141,7 @@ func (w *watched) aside(t batch.Time) (sum int32) {
 	return sum
 }
 
+// agreed returns the processors of waiting agreed jobs at t.
 func (w *watched) agreed(t batch.Time) (sum int32) {
 	for _, a := range w.jobs {
 		if a.spec.Agreed && a.state == counted.Waiting && a.planned <= t && t < a.planned.Add(a.walltime) {
@@ -150,8 +151,8 @@ func (w *watched) agreed(t batch.Time) (sum int32) {
 	return sum
 }
 
-// earliest returns the first instant from now on at which a job fits beside all that
-// runs, is set aside or is agreed, until its end.
+// earliest returns the first instant from now on at which a job fits beside running jobs,
+// reserved windows and agreed jobs until its end.
 func (w *watched) earliest(now batch.Time, job *account) batch.Time {
 	steps := []batch.Time{now}
 	step := func(t batch.Time) {
@@ -163,7 +164,7 @@ func (w *watched) earliest(now batch.Time, job *account) batch.Time {
 		if end := a.start.Add(a.walltime); end > now || a.within != nil {
 			return end
 		}
-		return base(w.Policy).PlannedEnd(a.spec.Handle) // it overruns, for as long as it is booked
+		return base(w.Policy).PlannedEnd(a.spec.Handle) // the booked end of an overrunning job
 	}
 	for _, a := range w.jobs {
 		switch {

@@ -7,15 +7,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
 )
 
-// checkPlan: a plan that is made anew with every pass has all who wait beside what
-// runs, is set aside or is agreed, nobody before his time, and nobody at this instant
-// but those who are not confirmed: they take nothing until they are.
+// checkPlan checks a plan that is rebuilt in every pass. It must hold all waiting jobs beside
+// running jobs, reserved windows and agreed jobs. No job can start before its earliest
+// start. Only unconfirmed jobs can have a start now: they use no processors yet.
 func (w *watched) checkPlan(now batch.Time) {
-	type place struct {
+	type slot struct {
 		charge     int32
 		start, end batch.Time
 	}
-	var plan []place
+	var plan []slot
 	for h, a := range w.jobs {
 		if a.state != counted.Waiting && a.state != counted.Incoming || a.fixed() {
 			continue
@@ -32,13 +32,13 @@ func (w *watched) checkPlan(now batch.Time) {
 		case start <= now:
 			w.t.Fatalf("at %d job %d is planned for %d and does not start", now, h, start)
 		}
-		plan = append(plan, place{a.charge, start, start.Add(a.walltime)})
+		plan = append(plan, slot{a.charge, start, start.Add(a.walltime)})
 	}
 	if w.trouble {
 		return
 	}
 	for _, p := range plan {
-		t := p.start // where more is taken somebody begins
+		t := p.start // usage increases only where a job starts
 		taken := w.aside(t) + w.agreed(t)
 		for _, o := range plan {
 			if o.start <= t && t < o.end {
@@ -56,9 +56,9 @@ func (w *watched) checkPlan(now batch.Time) {
 	}
 }
 
-// anewOracle plans all who wait anew whenever anything happens, in an order, and keeps
-// what is free in every second to come.
-func anewOracle(before func(a, b task) int) func(procs int, jobs []task) []int {
+// replanOracle replans all waiting jobs in an order at every event, and keeps the free
+// processors of every future second.
+func replanOracle(before func(a, b task) int) func(procs int, jobs []task) []int {
 	return func(procs int, jobs []task) []int {
 		var m machine
 		horizon := 1

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 )
 
-// account is what a driver knows of a job without asking the policy.
+// account is a driver's knowledge of a job, independent of the policy.
 type account struct {
 	spec       *batch.Job
 	charge     int32
@@ -27,15 +27,15 @@ type account struct {
 	start      batch.Time
 	planned    batch.Time // by CBF, after the last pass
 	touched    bool       // placed, failed or confirmed since then
-	wasWaiting bool       // at the last pass
-	within     *aside     // the window it runs in, if it is not over
+	wasWaiting bool       // in the last pass
+	within     *aside     // its window, until the window ends
 }
 
-// fixed says whether a job is in a window or agreed, which nobody moves.
+// fixed reports whether a job is agreed or in a window: it cannot be moved.
 func (a *account) fixed() bool { return a.spec.Agreed || a.spec.Into != batch.NoJob }
 
-// watched is a policy under suspicion: it keeps its own account of all that it
-// is told and decides, and fails the test when that cannot be.
+// watched wraps a policy under test. It keeps an account of all events and decisions and
+// fails the test if the policy breaks a rule.
 type watched struct {
 	batch.Policy
 	t        *rapid.T
@@ -43,19 +43,20 @@ type watched struct {
 	down     []bool
 	jobs     map[batch.Handle]*account
 	seq      int
-	broken   bool // something broke promises since the last pass
+	broken   bool // an event since the last pass can break promises
 	log      []string
-	twin     batch.Policy // a fork that is told the same
+	twin     batch.Policy // a fork that gets the same events
 	lastHead *account
 	shadow   batch.Time
-	windows  []*aside // in the order in which they were reserved
+	windows  []*aside // in the order of their reservation
 	closed   []batch.Handle
-	trouble  bool // the machine has not been what it was at some time
+	trouble  bool // the machine changed or jobs overran at some time
 	asking   forecast.Forecaster
 }
 
 func watch(t *rapid.T, p batch.Policy, platform batch.Platform) *watched {
-	return &watched{Policy: p, t: t, platform: platform, down: make([]bool, len(platform.Nodes)), jobs: map[batch.Handle]*account{}}
+	return &watched{Policy: p, t: t, platform: platform, down: make([]bool, len(platform.Nodes)),
+		jobs: map[batch.Handle]*account{}}
 }
 
 func (w *watched) Apply(now batch.Time, ev *batch.Event) {
@@ -75,7 +76,8 @@ func (w *watched) note(now batch.Time, ev *batch.Event) {
 	switch ev.Kind {
 	case batch.Submit, batch.Reserve:
 		w.seq++
-		a = &account{spec: ev.Spec, walltime: ev.Spec.Shape.Walltime, state: counted.Waiting, seq: w.seq, planned: batch.Never}
+		a = &account{spec: ev.Spec, walltime: ev.Spec.Shape.Walltime, state: counted.Waiting, seq: w.seq,
+			planned: batch.Never}
 		a.charge = batch.Charge(ev.Spec.Shape.Width, ev.Spec.Memory, w.platform.MemoryPerProcessor())
 		if ev.Kind == batch.Reserve {
 			a.state = counted.Incoming
@@ -89,7 +91,8 @@ func (w *watched) note(now batch.Time, ev *batch.Event) {
 		w.jobs[ev.Job] = a
 		w.broken, w.trouble = true, true
 	case batch.Cancel, batch.Finish:
-		if ev.Kind == batch.Finish && a.within == nil && a.spec.Into == batch.NoJob && a.start.Add(a.walltime) < now { // it has overrun
+		overran := a.start.Add(a.walltime) < now
+		if ev.Kind == batch.Finish && a.within == nil && a.spec.Into == batch.NoJob && overran {
 			w.broken, w.trouble = true, true
 		}
 		delete(w.jobs, ev.Job)
@@ -123,7 +126,7 @@ func (w *watched) capacity() int32 {
 	return c
 }
 
-// free returns the processors that nobody has taken, outside the open windows.
+// free returns the free processors outside the open windows.
 func (w *watched) free() int32 {
 	c := w.capacity()
 	for _, a := range w.jobs {
@@ -168,13 +171,16 @@ func (w *watched) Decide(now batch.Time, out *batch.Decisions) {
 		}
 		a.state, a.start = counted.Running, now
 		if w.lastHead != nil && a.seq < w.lastHead.seq {
-			w.lastHead = nil // by one that has come in before it
+			w.lastHead = nil // a job ahead of it started
 		}
 	}
 	if w.twin != nil {
 		var same batch.Decisions
 		w.twin.Decide(now, &same)
-		if !slices.EqualFunc(out.List, same.List, func(a, b batch.Decision) bool { return a.Kind == b.Kind && a.Job == b.Job }) {
+		if !slices.EqualFunc(out.List, same.List, func(a, b batch.Decision) bool {
+			return a.Kind == b.Kind &&
+				a.Job == b.Job
+		}) {
 			w.t.Fatalf("at %d the policy decides %v and its fork %v", now, out.List, same.List)
 		}
 	}
@@ -185,7 +191,7 @@ func (w *watched) Decide(now batch.Time, out *batch.Decisions) {
 	w.broken = false
 }
 
-// ready returns the jobs that may start, in order.
+// ready returns the jobs that can start, in order.
 func (w *watched) ready(now batch.Time) []*account {
 	var list []*account
 	for _, a := range w.jobs {
@@ -198,7 +204,7 @@ func (w *watched) ready(now batch.Time) []*account {
 }
 
 func (w *watched) check(now batch.Time) {
-	w.checkPlaces(now)
+	w.checkAgreedSlots(now)
 	w.checkProfile(now, base(w.Policy))
 	switch p := w.Policy.(type) {
 	case *cbf.Policy:
@@ -212,7 +218,7 @@ func (w *watched) check(now batch.Time) {
 	}
 }
 
-// base returns what the policies share.
+// base returns the common base of the policies.
 func base(p batch.Policy) *counted.Base {
 	switch p := p.(type) {
 	case *fcfs.Policy:
@@ -229,8 +235,8 @@ func base(p batch.Policy) *counted.Base {
 	panic("not a policy that counts processors")
 }
 
-// checkHead: the first job does not fit now, and whatever backfills, the time at
-// which it will is never put off.
+// checkHead checks that the first job does not fit now, and that backfilled jobs never delay
+// its start.
 func (w *watched) checkHead(now batch.Time) {
 	ready := w.ready(now)
 	if len(ready) == 0 {
@@ -243,16 +249,16 @@ func (w *watched) checkHead(now batch.Time) {
 		w.t.Fatalf("at %d job %d is first, fits and does not start", now, head.spec.Handle)
 	}
 	if head == w.lastHead && !head.touched && !w.broken && shadow > w.shadow {
-		w.t.Fatalf("at %d job %d, the first, is put off from %d to %d", now, head.spec.Handle, w.shadow, shadow)
+		w.t.Fatalf("at %d job %d, the first, is delayed from %d to %d", now, head.spec.Handle, w.shadow, shadow)
 	}
 	w.lastHead, w.shadow, head.touched = head, shadow, false
 	if w.broken && w.guarded() {
-		w.lastHead = nil // a job that runs on for longer may mean another gap
+		w.lastHead = nil // an overrunning job can change the gap
 	}
 }
 
-// checkProfile: what the policy thinks is free is what is left beside the jobs
-// that run and have a place.
+// checkProfile checks that the policy's free processors are the machine's without those of
+// running jobs and slots.
 func (w *watched) checkProfile(now batch.Time, b *counted.Base) {
 	if b.Free != w.free() {
 		w.t.Fatalf("at %d the policy counts %d free processors of %d", now, b.Free, w.free())
@@ -266,7 +272,7 @@ func (w *watched) checkProfile(now batch.Time, b *counted.Base) {
 		}
 		want -= w.aside(t)
 		switch w.Policy.(type) {
-		case *cbf.Policy, *overbook.Policy: // it stands in the queue
+		case *cbf.Policy, *overbook.Policy: // agreed jobs are in the queue
 		default:
 			want -= w.agreed(t)
 		}
@@ -283,14 +289,14 @@ func (w *watched) checkProfile(now batch.Time, b *counted.Base) {
 	}
 }
 
-// checkPromises: the plan holds all who wait, overbooks nothing, and is never
-// later for anybody.
+// checkPromises checks that the plan holds all waiting jobs, overbooks no processors and
+// delays no job.
 func (w *watched) checkPromises(now batch.Time, p *cbf.Policy) {
-	places := map[batch.Handle]batch.Time{}
+	starts := map[batch.Handle]batch.Time{}
 	last := int64(-1)
 	for q := p.Queue.Head(); q != nil; q = p.Queue.Next(q) {
 		for i := range q.N {
-			places[q.Job[i]] = q.Start[i]
+			starts[q.Job[i]] = q.Start[i]
 			if seq := int64(w.jobs[q.Job[i]].seq); seq <= last {
 				w.t.Fatalf("at %d job %d is not in order", now, q.Job[i])
 			} else {
@@ -298,7 +304,8 @@ func (w *watched) checkPromises(now batch.Time, p *cbf.Policy) {
 			}
 		}
 	}
-	if w.free() >= 0 && (len(w.windows) == 0 || !w.trouble) { // else more runs or is set aside than there is, since nodes have gone
+	// After a node failure, running jobs and windows can exceed the machine.
+	if w.free() >= 0 && (len(w.windows) == 0 || !w.trouble) {
 		for t, free := range p.Profile.Steps {
 			if free < 0 {
 				w.t.Fatalf("at %d the plan has %d processors free at %d", now, free, t)
@@ -306,20 +313,20 @@ func (w *watched) checkPromises(now batch.Time, p *cbf.Policy) {
 		}
 	}
 	for h, a := range w.jobs {
-		at, queued := places[h]
+		at, queued := starts[h]
 		waits := (a.state == counted.Waiting || a.state == counted.Incoming) && a.spec.Into == batch.NoJob
 		if queued != waits {
 			w.t.Fatalf("at %d job %d, %+v, is in the queue: %t", now, h, a, queued)
 		}
 		gaveUp := a.state == counted.Incoming && at == batch.Never && a.planned <= now
 		if waits && a.wasWaiting && !a.touched && !w.broken && !gaveUp && at > a.planned {
-			w.t.Fatalf("at %d job %d is put off from %d to %d", now, h, a.planned, at)
+			w.t.Fatalf("at %d job %d is delayed from %d to %d", now, h, a.planned, at)
 		}
 		if at < a.spec.EarliestStart && queued {
-			w.t.Fatalf("at %d job %d has its place at %d, before its time", now, h, at)
+			w.t.Fatalf("at %d job %d is planned at %d, before its earliest start", now, h, at)
 		}
 		a.wasWaiting, a.touched = waits, false
-		if !a.spec.Agreed { // checkPlaces keeps theirs
+		if !a.spec.Agreed { // checkAgreedSlots sets it for agreed jobs
 			a.planned = at
 		}
 	}

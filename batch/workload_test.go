@@ -21,24 +21,24 @@ var policies = []struct {
 	{"fcfs", fcfs.New, fcfsOracle},
 	{"easy", easy.New, easyOracle},
 	{"cbf", cbf.New, cbfOracle},
-	{"dynp-fcfs", ordered("FCFS"), anewOracle(func(_, _ task) int { return 0 })},
-	{"dynp-sjf", ordered("SJF"), anewOracle(func(a, b task) int { return a.Walltime - b.Walltime })},
+	{"dynp-fcfs", ordered("FCFS"), replanOracle(func(_, _ task) int { return 0 })},
+	{"dynp-sjf", ordered("SJF"), replanOracle(func(a, b task) int { return a.Walltime - b.Walltime })},
 	{"dynp", dynp.New, nil},               // its own tests have an oracle
-	{"overbook", overbook.New, cbfOracle}, // jobs of nobody are not overbooked
+	{"overbook", overbook.New, cbfOracle}, // jobs without an owner are not overbooked
 }
 
-// ordered returns dynP with one policy.
+// ordered returns dynP with a single queue order.
 func ordered(policy string) batch.Factory {
 	return func(p batch.Platform, _ batch.Settings) (batch.Policy, error) {
 		return dynp.New(p, batch.Settings{"policies": policy})
 	}
 }
 
-// task is a job of a workload, in seconds. Its handle is its index plus one.
+// task is a job of a workload; times are in seconds. Its handle is its index plus one.
 type task struct{ Submit, Width, Walltime, Runtime int }
 
-// workload draws jobs in order of submission. Times are few, so that many things
-// happen at one instant; runtimes may be 0.
+// workload draws jobs in order of submission. Times come from a small range, so that many
+// events coincide; runtimes can be 0.
 func workload(procs int) *rapid.Generator[[]task] {
 	return rapid.Custom(func(t *rapid.T) []task {
 		at := 0
@@ -58,8 +58,8 @@ func workload(procs int) *rapid.Generator[[]task] {
 
 func secs(n int) batch.Time { return batch.Time(n) * batch.Time(batch.Second) }
 
-// starts is an engine.Observer that keeps when jobs started, and how often they
-// started and ended, by index.
+// starts is an engine.Observer that records the start times and the numbers of starts and
+// ends, by index.
 type starts struct {
 	at             []int
 	started, ended []int
@@ -80,8 +80,8 @@ func (s *starts) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocatio
 
 func (s *starts) Ended(_ batch.Time, job *batch.Job, _ bool) { s.ended[job.Handle-1]++ }
 
-// replay runs a workload through a policy, under a ledger, and returns when each
-// job started.
+// replay runs a workload through a policy, under a ledger, and returns the start of each
+// job.
 func replay(p batch.Policy, platform batch.Platform, jobs []task) *starts {
 	seen := newStarts(len(jobs))
 	e := engine.New(p, seen, engine.NewLedger(platform))

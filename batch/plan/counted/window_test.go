@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// desk is a base that a test plays by hand.
+// desk is a base whose events a test applies one by one.
 type desk struct {
 	*testing.T
 	Base
@@ -40,7 +40,7 @@ func (d *desk) serve(now batch.Time, want ...batch.Decision) {
 func (d *desk) free(now batch.Time, want int32) {
 	d.Helper()
 	if p := d.Profile.Free(now); d.Free != want || p != want {
-		d.Errorf("at %d %d are free, and %d by the profile, want %d", now, d.Free, p, want)
+		d.Errorf("at %d %d processors are free, %d in the profile, want %d", now, d.Free, p, want)
 	}
 }
 
@@ -55,7 +55,7 @@ func into(window, h batch.Handle, width int32, d batch.Duration) *batch.Job {
 	return &batch.Job{Handle: h, Shape: batch.Shape{Width: width, Walltime: d}, Into: window}
 }
 
-func TestOnlyWhoRunsOnIsKilledAndKeepsHisProcessorsUntilHeHasEnded(t *testing.T) {
+func TestOnlyOverrunningJobsAreKilledAndHoldTheirProcessorsUntilTheyEnd(t *testing.T) {
 	d := newDesk(t, 4)
 	w, long, short, late := aside(1, 3, 10, 20), into(1, 2, 2, 10), into(1, 3, 1, 4), into(1, 4, 1, 7)
 	d.turn(0, batch.Reserve, w)
@@ -73,22 +73,22 @@ func TestOnlyWhoRunsOnIsKilledAndKeepsHisProcessorsUntilHeHasEnded(t *testing.T)
 		t.Errorf("closed: %+v", back)
 	}
 	if d.Free != 2 {
-		t.Errorf("%d are free, want 4 less those of job 2", d.Free)
+		t.Errorf("%d processors are free, want 4 without those of job 2", d.Free)
 	}
 	d.serve(20, kill(2))
 	if d.NextServe() > 20 {
-		t.Error("nobody has the pass made that the kill came before")
+		t.Error("no further pass was requested after the kill")
 	}
 	d.serve(20)
 	d.turn(20, batch.Finish, long)
 	d.free(20, 4)
 	d.turn(21, batch.Cancel, late)
 	if d.Job(4).State != Absent || d.Job(1).State != Absent {
-		t.Error("job 4 or its reservation is here still")
+		t.Error("job 4 or its reservation still exists")
 	}
 }
 
-// Those of others do not know that; what there is goes to the reservation.
+// The remaining processors go to the reservation.
 func TestAReservationOpensWithLessWhileNodesAreDown(t *testing.T) {
 	d := newDesk(t, 4)
 	w, a, b := aside(1, 3, 10, 20), into(1, 2, 2, 5), into(1, 3, 1, 5)
@@ -111,18 +111,18 @@ func TestAReservationThatClosesLateIsBookedForLonger(t *testing.T) {
 	w := aside(1, 3, 10, 20)
 	d.turn(0, batch.Reserve, w)
 	if d.Settle(12, 0) || !d.Settled(12, 0) {
-		t.Error("before it has been opened it is late already")
+		t.Error("the reservation is late before it opens")
 	}
 	d.turn(12, batch.WindowOpen, w)
 	d.Profile.Trim(21)
 	if d.Settled(21, 0) || !d.Settle(21, 0) || !d.Settled(21, 0) {
-		t.Error("nobody has seen that it is not closed")
+		t.Error("the late close was not noticed")
 	}
 	d.turn(21, batch.WindowClose, w)
 	d.free(21, 4)
 }
 
-func TestARepeatedReservationIsOfWhatHasNotPassed(t *testing.T) {
+func TestARepeatedReservationCoversTheRemainingTime(t *testing.T) {
 	d := newDesk(t, 4)
 	w := aside(1, 3, 10, 20)
 	d.Profile.Trim(15)
@@ -142,7 +142,7 @@ func TestARepeatedReservationIsOfWhatHasNotPassed(t *testing.T) {
 	d.serve(18, kill(4), kill(3))
 }
 
-func TestWhatNodesCannotHoldIsSetAsideAllTheSame(t *testing.T) {
+func TestAReservationBeyondTheNodesIsKept(t *testing.T) {
 	d := newDesk(t, 4)
 	d.Profile.Reserve(0, 11, 2)
 	if back := d.turn(0, batch.Reserve, aside(1, 3, 10, 20)); !back.Broke {
@@ -150,7 +150,7 @@ func TestWhatNodesCannotHoldIsSetAsideAllTheSame(t *testing.T) {
 	}
 }
 
-func TestJobsOfAReservationAreAnsweredByItsOwnPlan(t *testing.T) {
+func TestJobsInAReservationAreEstimatedInItsOwnPlan(t *testing.T) {
 	d := newDesk(t, 4)
 	d.turn(0, batch.Reserve, aside(1, 3, 10, 20))
 	d.turn(0, batch.Submit, into(1, 2, 2, 6))
@@ -169,5 +169,32 @@ func TestJobsOfAReservationAreAnsweredByItsOwnPlan(t *testing.T) {
 	got = append(got, ask(&batch.Job{Handle: 3}, batch.Shape{Width: 3, Walltime: 5})...)
 	if diff := cmp.Diff(append(want, 10, batch.Never), got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestRefuseRefusesOnlyWindowsAndAgreements(t *testing.T) {
+	shapes := []batch.Shape{{Width: 1, Walltime: batch.Minute}, {Width: 2, Walltime: batch.Minute}}
+	for name, tc := range map[string]struct {
+		job     batch.Job
+		refused bool
+	}{
+		"a job":                   {batch.Job{Deadline: 5}, false},
+		"a window":                {batch.Job{Window: &batch.Window{Start: 5, End: 9}}, true},
+		"a job inside a window":   {batch.Job{Into: 3}, true},
+		"a job with an agreement": {batch.Job{Agreed: true}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out batch.Estimate
+			if got := Refuse(&batch.Ask{Job: &tc.job, Shapes: shapes}, &out); got != tc.refused {
+				t.Fatalf("refused: %t", got)
+			}
+			if !tc.refused {
+				return
+			}
+			if out.Kind != batch.Promised || len(out.Starts) != 2 || out.Starts[0] != batch.Never ||
+				out.Starts[1] != batch.Never {
+				t.Errorf("%+v, want no start of any shape, for sure", out)
+			}
+		})
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 )
 
-func TestScripts(t *testing.T) {
+func TestScriptedForecasts(t *testing.T) {
 	answer := func(now batch.Time, p batch.Policy, asks []batch.Ask, out []batch.Estimate) {
 		var f forecast.Forecaster
 		f.Estimate(now, p, asks, out)
@@ -29,27 +29,27 @@ func TestScripts(t *testing.T) {
 
 var queues = map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New}
 
-// plain hides that a policy is a queue, so that it is run once for each shape: the
-// slow and obvious way.
-type plain struct{ batch.Runnable }
+// opaque hides the queue interface of a policy, so a forecaster must run the policy once for
+// each shape: the slow and obvious way.
+type opaque struct{ batch.Runnable }
 
-func (p plain) Fork() batch.Policy { return plain{p.Runnable.Fork().(batch.Runnable)} }
+func (p opaque) Fork() batch.Policy { return opaque{p.Runnable.Fork().(batch.Runnable)} }
 
-// Estimate hides a plan, too.
-func (p plain) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return p }
+// Estimate hides a plan as well.
+func (p opaque) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return p }
 
-type nobody struct{}
+type noObserver struct{}
 
-func (nobody) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
-func (nobody) Ended(batch.Time, *batch.Job, bool)                     {}
+func (noObserver) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
+func (noObserver) Ended(batch.Time, *batch.Job, bool)                     {}
 
-// busy returns an engine whose policy has running and waiting jobs.
+// busy returns an engine with a policy that has running and waiting jobs.
 func busy(t *rapid.T, factory batch.Factory, processors int32) *engine.Engine {
 	p, err := factory(batch.Processors(processors), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := engine.New(p, nobody{}, nil)
+	e := engine.New(p, noObserver{}, nil)
 	at := batch.Time(0)
 	for h := range batch.Handle(rapid.IntRange(0, 25).Draw(t, "jobs")) {
 		at += batch.Time(rapid.IntRange(0, 4).Draw(t, "later"))
@@ -83,13 +83,13 @@ func menu(t *rapid.T, processors int32) batch.Ask {
 	if rapid.Bool().Draw(t, "travels") {
 		a.From = batch.Time(rapid.IntRange(0, 90).Draw(t, "from"))
 	}
-	for w := range processors + 1 { // the last one does not fit the machine
+	for w := range processors + 1 { // the last width exceeds the machine
 		a.Shapes = append(a.Shapes, batch.Shape{Width: w + 1, Walltime: batch.Duration(rapid.IntRange(1, 30).Draw(t, "d"))})
 	}
 	return a
 }
 
-func TestOneRunOfAQueueAnswersLikeOneRunForEachShape(t *testing.T) {
+func TestOneRunOfAQueueMatchesARunForEachShape(t *testing.T) {
 	for name, factory := range queues {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -105,8 +105,8 @@ func TestOneRunOfAQueueAnswersLikeOneRunForEachShape(t *testing.T) {
 				for i, a := range asks {
 					for k, s := range a.Shapes {
 						one := a
-						one.Shapes = []batch.Shape{s} // alone: nothing is cut off
-						if !f.Estimate(now, plain{e.Policy().(batch.Runnable)}, []batch.Ask{one}, want) {
+						one.Shapes = []batch.Shape{s} // a single shape, so the run is not cut short
+						if !f.Estimate(now, opaque{e.Policy().(batch.Runnable)}, []batch.Ask{one}, want) {
 							t.Fatal("no answer")
 						}
 						if got[i].Starts[k] != want[0].Starts[0] || got[i].End(k, s.Walltime) != want[0].End(0, s.Walltime) {
@@ -120,7 +120,7 @@ func TestOneRunOfAQueueAnswersLikeOneRunForEachShape(t *testing.T) {
 	}
 }
 
-func TestRunsThatAreCutOffStillFindTheBestShape(t *testing.T) {
+func TestShortenedRunsFindTheBestShape(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const processors = 8
 		e := busy(t, easy.New, processors)
@@ -128,7 +128,7 @@ func TestRunsThatAreCutOffStillFindTheBestShape(t *testing.T) {
 		var f forecast.Forecaster
 		exact, cut := make([]batch.Estimate, 1), make([]batch.Estimate, 1)
 		f.Estimate(e.Now(), e.Policy(), []batch.Ask{ask}, exact)
-		f.Estimate(e.Now(), plain{e.Policy().(batch.Runnable)}, []batch.Ask{ask}, cut)
+		f.Estimate(e.Now(), opaque{e.Policy().(batch.Runnable)}, []batch.Ask{ask}, cut)
 		best := func(est *batch.Estimate) (int, batch.Time) {
 			at, end := -1, batch.Never
 			for i, s := range ask.Shapes {
@@ -151,7 +151,7 @@ func TestRunsThatAreCutOffStillFindTheBestShape(t *testing.T) {
 	})
 }
 
-func TestForecastIsWhatHappensIfWalltimesAreUsedUp(t *testing.T) {
+func TestForecastsAreExactIfJobsUseTheirWalltimes(t *testing.T) {
 	for name, factory := range queues {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
@@ -196,9 +196,9 @@ func TestForecastIsWhatHappensIfWalltimesAreUsedUp(t *testing.T) {
 	}
 }
 
-// Jobs come, later ones, incoming ones and those that are held too. What a job was
-// promised when it was submitted it gets.
-func TestWhatFCFSPromisesItKeeps(t *testing.T) {
+// Jobs arrive, also with a later earliest start, as reservations, and held. Each job starts as
+// promised at its submission.
+func TestFCFSKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const processors = 4
 		p, err := fcfs.New(batch.Processors(processors), nil)
@@ -251,7 +251,8 @@ func TestWhatFCFSPromisesItKeeps(t *testing.T) {
 			}
 			e.Pass()
 			out := make([]batch.Estimate, 1)
-			f.Estimate(at, p, []batch.Ask{{Job: &batch.Job{EarliestStart: spec.EarliestStart}, Shapes: []batch.Shape{spec.Shape}}}, out)
+			f.Estimate(at, p, []batch.Ask{{Job: &batch.Job{EarliestStart: spec.EarliestStart},
+				Shapes: []batch.Shape{spec.Shape}}}, out)
 			e.Submit(spec, work)
 			if kind == "held" {
 				apply(batch.Hold, spec)
@@ -275,7 +276,7 @@ func TestWhatFCFSPromisesItKeeps(t *testing.T) {
 	})
 }
 
-func TestAWindowIsSetAsideOnlyWhereItFits(t *testing.T) {
+func TestAWindowIsReservedOnlyWhereItFits(t *testing.T) {
 	for name, factory := range queues {
 		p, err := factory(batch.Processors(2), nil)
 		if err != nil {
@@ -301,7 +302,7 @@ func (o observed) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocati
 }
 func (o observed) Ended(batch.Time, *batch.Job, bool) {}
 
-func TestPlannersAnswerThemselves(t *testing.T) {
+func TestPlanningPoliciesAnswerFromTheirPlan(t *testing.T) {
 	p, err := cbf.New(batch.Processors(4), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -316,18 +317,18 @@ func TestPlannersAnswerThemselves(t *testing.T) {
 	}
 }
 
-// loaded returns a policy on 640 processors with so many waiting jobs.
+// loaded returns a policy on 640 processors with a number of waiting jobs.
 func loaded(b *testing.B, factory batch.Factory, waiting int) batch.Policy {
 	p, err := factory(batch.Processors(640), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	e := engine.New(p, nobody{}, nil)
+	e := engine.New(p, noObserver{}, nil)
 	for h := range batch.Handle(waiting + 60) {
 		s := batch.Shape{Width: 1 + r.Int32N(64), Walltime: batch.Second * batch.Duration(60+r.Int64N(36000))}
 		if h == 0 {
-			s.Width = 600 // so that the rest waits
+			s.Width = 600 // the other jobs wait behind it
 		}
 		e.Submit(&batch.Job{Handle: h + 1, Shape: s}, s.Walltime)
 	}
@@ -335,8 +336,8 @@ func loaded(b *testing.B, factory batch.Factory, waiting int) batch.Policy {
 	return p
 }
 
-// BenchmarkAllWidths answers all widths 1..640 of one moldable job, with nothing new
-// since the last answer.
+// BenchmarkAllWidths estimates all widths 1..640 of one moldable job, without events since
+// the last estimate.
 func BenchmarkAllWidths(b *testing.B) {
 	a := batch.Ask{Job: &batch.Job{}}
 	for w := range int32(640) {

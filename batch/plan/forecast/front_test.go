@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 )
 
-// line is EASY and the jobs that come to it, in order.
+// line is an EASY policy and the jobs that arrive at it, in order.
 type line struct {
 	processors int32
 	specs      []batch.Job
@@ -29,7 +29,7 @@ func newLine(t rapid.TB, processors int32, shapes []batch.Shape) *line {
 	return l
 }
 
-// come submits all up to the n-th job, with one pass at the end.
+// come submits the jobs up to the n-th, followed by one pass.
 func (l *line) come(n int) *line {
 	for ; l.came < n; l.came++ {
 		spec := &l.specs[l.came]
@@ -48,7 +48,8 @@ func drawShape(t *rapid.T, processors int32) batch.Shape {
 
 func drawLine(t *rapid.T) *line {
 	const processors = 8
-	shapes := []batch.Shape{{Width: int32(rapid.IntRange(1, processors).Draw(t, "runs")), Walltime: 7}, {Width: processors, Walltime: 5}}
+	shapes := []batch.Shape{{Width: int32(rapid.IntRange(1, processors).Draw(t, "runs")), Walltime: 7},
+		{Width: processors, Walltime: 5}}
 	for range rapid.IntRange(0, 30).Draw(t, "jobs") {
 		shapes = append(shapes, drawShape(t, processors))
 	}
@@ -61,7 +62,7 @@ func drawLine(t *rapid.T) *line {
 	return l
 }
 
-// start is what a forecaster that has just been made answers.
+// start returns the answer of a new forecaster.
 func start(t rapid.TB, now batch.Time, p batch.Policy, exact int, job *batch.Job, s batch.Shape) batch.Time {
 	f := Forecaster{exact: exact}
 	out := make([]batch.Estimate, 1)
@@ -71,7 +72,7 @@ func start(t rapid.TB, now batch.Time, p batch.Policy, exact int, job *batch.Job
 	return out[0].Starts[0]
 }
 
-func TestQueuesThatAreNotTooLongAreRunWhole(t *testing.T) {
+func TestShortQueuesAreRunCompletely(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLine(t)
 		l.come(len(l.specs))
@@ -84,8 +85,8 @@ func TestQueuesThatAreNotTooLongAreRunWhole(t *testing.T) {
 	})
 }
 
-// The slow way: processor by processor and instant by instant.
-func TestTheRestUsesWhatTheFrontLeavesFree(t *testing.T) {
+// The oracle is slow: it checks each processor at each instant.
+func TestJobsBehindTheFrontUseItsFreeProcessors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLine(t)
 		l.come(len(l.specs))
@@ -95,7 +96,7 @@ func TestTheRestUsesWhatTheFrontLeavesFree(t *testing.T) {
 			waiting = append(waiting, h)
 		}
 		if len(waiting) <= exact {
-			t.Skip("all are run")
+			t.Skip("the whole queue is run")
 		}
 		work := int64(0)
 		for _, h := range waiting[exact:] {
@@ -133,14 +134,14 @@ func TestTheRestUsesWhatTheFrontLeavesFree(t *testing.T) {
 	})
 }
 
-func TestFewWhoHaveComeSinceARunCountByTheirWork(t *testing.T) {
+func TestAFewNewJobsCountByTheirWork(t *testing.T) {
 	kept := 0
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLine(t)
 		slack := rapid.IntRange(1, 4).Draw(t, "slack")
 		f := Forecaster{Slack: slack}
 		out := make([]batch.Estimate, 1)
-		ran, revision := 0, uint64(0) // who waited at the last run, and in which queue
+		ran, revision := 0, uint64(0) // number of waiting jobs and revision of the queue at the last run
 		for n := range len(l.specs) + 1 {
 			p := l.come(n).p
 			s := drawShape(t, l.processors)
@@ -152,7 +153,7 @@ func TestFewWhoHaveComeSinceARunCountByTheirWork(t *testing.T) {
 				kept++
 			}
 			if want := start(t, 0, p, max(ran, 1), &batch.Job{}, s); out[0].Starts[0] != want {
-				t.Fatalf("%v starts at %d, want %d: %d wait, %d did at the last run", s, out[0].Starts[0], want, waiting, ran)
+				t.Fatalf("%v starts at %d, want %d: %d waiting jobs, %d at the last run", s, out[0].Starts[0], want, waiting, ran)
 			}
 		}
 	})
@@ -180,8 +181,8 @@ func TestALongerQueueOrALargerShapeIsNeverForecastEarlier(t *testing.T) {
 			if w := start(t, 0, p, exact, &batch.Job{}, longer); w < got {
 				t.Fatalf("%v starts at %d, and %v at %d", s, got, longer, w)
 			}
-			if waiting > max(exact, waited) && got < last { // the last to come waits, behind the front
-				t.Fatalf("%v starts at %d, and without the last of those before it at %d", s, got, last)
+			if waiting > max(exact, waited) && got < last { // the last job waits behind the front
+				t.Fatalf("%v starts at %d, but without the last job before it at %d", s, got, last)
 			}
 			last, waited = got, waiting
 			tooWide := batch.Shape{Width: l.processors + 1, Walltime: 1}
@@ -192,8 +193,8 @@ func TestALongerQueueOrALargerShapeIsNeverForecastEarlier(t *testing.T) {
 	})
 }
 
-// A job far behind is forecast as one that comes last where the queue ends before it.
-func TestAJobFarBehindIsForecastByWhatStandsBeforeIt(t *testing.T) {
+// A job far behind has the forecast of a new job at the end of a queue that ends before it.
+func TestTheForecastOfAJobFarBehindDependsOnlyOnEarlierJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLine(t)
 		exact := rapid.IntRange(1, 5).Draw(t, "exact")
@@ -210,14 +211,15 @@ func TestAJobFarBehindIsForecastByWhatStandsBeforeIt(t *testing.T) {
 				if want := start(t, 0, cut(q, waiting[min(exact, len(waiting)):]), 1000, spec, spec.Shape); got != want {
 					t.Fatalf("job %d starts at %d, want %d", h, got, want)
 				}
-			} else if want := start(t, 0, cut(q, waiting[i:]), exact, &batch.Job{EarliestStart: spec.EarliestStart}, spec.Shape); got != want {
-				t.Fatalf("job %d starts at %d, and one that came in its place at %d", h, got, want)
+			} else if want := start(t, 0, cut(q,
+				waiting[i:]), exact, &batch.Job{EarliestStart: spec.EarliestStart}, spec.Shape); got != want {
+				t.Fatalf("job %d starts at %d, but a new job in its position at %d", h, got, want)
 			}
 		}
 	})
 }
 
-// cut returns a copy without some of those who wait.
+// cut returns a copy without some waiting jobs.
 func cut(p batch.Policy, jobs []batch.Handle) batch.Policy {
 	p = p.Fork()
 	for _, h := range jobs {
@@ -227,8 +229,9 @@ func cut(p batch.Policy, jobs []batch.Handle) batch.Policy {
 	return p
 }
 
-func TestAJobThatIsHeldHasNoForecast(t *testing.T) {
-	l := newLine(t, 1, []batch.Shape{{Width: 1, Walltime: 5}, {Width: 1, Walltime: 5}, {Width: 1, Walltime: 5}, {Width: 1, Walltime: 5}}).come(4)
+func TestAHeldJobHasNoForecast(t *testing.T) {
+	l := newLine(t, 1, []batch.Shape{{Width: 1, Walltime: 5}, {Width: 1, Walltime: 5}, {Width: 1, Walltime: 5},
+		{Width: 1, Walltime: 5}}).come(4)
 	l.p.Apply(0, &batch.Event{Kind: batch.Hold, Job: 4})
 	for job, want := range map[int]batch.Time{2: 5, 3: 10, 4: batch.Never} {
 		if got := start(t, 0, l.p, 1, &l.specs[job-1], l.specs[job-1].Shape); got != want {
@@ -237,14 +240,14 @@ func TestAJobThatIsHeldHasNoForecast(t *testing.T) {
 	}
 }
 
-// other is no queue, and runs in between.
+// other is a policy without a queue, estimated in between.
 type other struct{ batch.Runnable }
 
 func (o other) Fork() batch.Policy { return other{o.Runnable.Fork().(batch.Runnable)} }
 
 func (o other) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return o }
 
-func TestAForecasterOfManyPoliciesDoesNotMixThemUp(t *testing.T) {
+func TestAForecasterKeepsSeveralPoliciesApart(t *testing.T) {
 	shapes := []batch.Shape{{Width: 1, Walltime: 5}, {Width: 1, Walltime: 6}, {Width: 1, Walltime: 7}}
 	a, b := newLine(t, 1, shapes).come(3), newLine(t, 1, shapes[1:]).come(2)
 	var f Forecaster

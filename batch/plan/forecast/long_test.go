@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-// mixed returns shapes of 1 to 64 processors and up to 10 hours.
+// mixed returns shapes of 1 to 64 processors and at most 10 hours.
 func mixed(n int) []batch.Shape {
 	r := rand.New(rand.NewPCG(1, 1))
 	shapes := make([]batch.Shape, n)
@@ -20,7 +20,7 @@ func mixed(n int) []batch.Shape {
 	return shapes
 }
 
-// recorded returns the first shapes of a recorded workload and its machine.
+// recorded returns the first shapes of a recorded workload, and its machine.
 func recorded(t *testing.T, name string, n int) ([]batch.Shape, int32) {
 	path, err := swf.FindTrace(name + ".swf.gz")
 	if missing := (*swf.TraceNotFoundError)(nil); errors.As(err, &missing) {
@@ -45,8 +45,8 @@ func recorded(t *testing.T, name string, n int) ([]batch.Shape, int32) {
 	return shapes, int32(procs)
 }
 
-// What doc.go says of the error: all jobs are there at once, and shapes of all
-// sizes are asked for at the end of the queue.
+// All jobs arrive at once, and shapes of all sizes are estimated at the end of the queue.
+// doc.go documents the error.
 func TestTheErrorOfLongQueuesIsAsDocumented(t *testing.T) {
 	const jobs = 10_000
 	check := func(t *testing.T, processors int32, shapes []batch.Shape) {
@@ -73,7 +73,8 @@ func TestTheErrorOfLongQueuesIsAsDocumented(t *testing.T) {
 		}
 	}
 	t.Run("mixed", func(t *testing.T) { check(t, 640, mixed(jobs)) })
-	for _, name := range []string{"KTH-SP2-1996-2", "SDSC-SP2-1998-4.2-cln", "CTC-SP2-1996-3.1-cln", "HPC2N-2002-2.2-cln"} {
+	for _, name := range []string{"KTH-SP2-1996-2", "SDSC-SP2-1998-4.2-cln", "CTC-SP2-1996-3.1-cln",
+		"HPC2N-2002-2.2-cln"} {
 		t.Run(name, func(t *testing.T) {
 			shapes, procs := recorded(t, name, jobs)
 			check(t, procs, shapes)
@@ -81,8 +82,8 @@ func TestTheErrorOfLongQueuesIsAsDocumented(t *testing.T) {
 	}
 }
 
-// BenchmarkALongQueue estimates one more job behind many, with nothing new but jobs
-// that came last, and with one that has left.
+// BenchmarkALongQueue estimates a job behind many others: after only new jobs arrived at the
+// end, and after a job left.
 func BenchmarkALongQueue(b *testing.B) {
 	shapes := mixed(100_001)
 	for _, exact := range []int{1000, 2000, 4000} {
@@ -94,7 +95,7 @@ func BenchmarkALongQueue(b *testing.B) {
 				asks, out := []batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{last.Shape}}}, make([]batch.Estimate, 1)
 				b.ReportAllocs()
 				for b.Loop() {
-					f.front.waiting = 0 // as if somebody had come
+					f.front.waiting = 0 // as after an arrival
 					if anew {
 						f.front.revision--
 					}

@@ -13,13 +13,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 )
 
-// What a reallocation compares with: when would a job that waits start where it
-// is? Asked for all at once.
-func TestJobsThatWaitAreForecastAsTheyStand(t *testing.T) {
+// A reallocation compares with the current starts of waiting jobs, of all in one call.
+func TestWaitingJobsAreForecastInTheirPositions(t *testing.T) {
 	for name, c := range map[string]struct {
 		make  batch.Factory
 		plain bool
-	}{"fcfs": {fcfs.New, false}, "easy": {easy.New, false}, "easy as no queue": {easy.New, true}, "cbf": {cbf.New, false}} {
+	}{"fcfs": {fcfs.New, false}, "easy": {easy.New, false}, "easy as no queue": {easy.New, true}, "cbf": {cbf.New,
+		false}} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				const processors = 8
@@ -48,12 +48,12 @@ func TestJobsThatWaitAreForecastAsTheyStand(t *testing.T) {
 						asks = append(asks, batch.Ask{Job: &specs[h], Shapes: []batch.Shape{specs[h].Shape}})
 					}
 				}
-				// A new job's ask beside them. It is not submitted: under EASY it could
-				// put off others than the first.
+				// One ask about a new job. It is not submitted: under EASY it could delay
+				// jobs other than the first.
 				asks = append(asks, batch.Ask{Job: &batch.Job{}, Shapes: []batch.Shape{draw()}})
 				out := make([]batch.Estimate, len(asks))
 				if c.plain {
-					p = plain{p.(batch.Runnable)}
+					p = opaque{p.(batch.Runnable)}
 				}
 				var f forecast.Forecaster
 				if !f.Estimate(0, p, asks, out) {
@@ -66,7 +66,7 @@ func TestJobsThatWaitAreForecastAsTheyStand(t *testing.T) {
 				for i, a := range asks[:len(asks)-1] {
 					h := a.Job.Handle
 					if out[i].Starts[0] != seen[h] {
-						t.Fatalf("job %d: estimate %d, started at %d", h, out[i].Starts[0], seen[h])
+						t.Fatalf("job %d: estimated start %d, actual start %d", h, out[i].Starts[0], seen[h])
 					}
 				}
 			})

@@ -10,9 +10,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// TestAllocatorBooksLikeAnArray compares with an array of free shares that is
-// searched from its beginning.
-func TestAllocatorBooksLikeAnArray(t *testing.T) {
+// The oracle is an array of free shares that is searched from its beginning.
+func TestTheAllocatorAgreesWithAnArray(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var p batch.Platform
 		var free []int64
@@ -97,8 +96,9 @@ func TestAllocatorBooksLikeAnArray(t *testing.T) {
 	})
 }
 
-func TestTasksGoWhereThereIsMemoryForThem(t *testing.T) {
-	a := New(batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 10}, {Processors: 4, Memory: 10}, {Processors: 1}}})
+func TestTasksGetNodesWithEnoughMemory(t *testing.T) {
+	a := New(batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 10}, {Processors: 4, Memory: 10},
+		{Processors: 1}}})
 	at := func(node, processors int32) batch.NodeAllocation {
 		return batch.NodeAllocation{Node: node, Processors: processors, Share: batch.One}
 	}
@@ -108,10 +108,10 @@ func TestTasksGoWhereThereIsMemoryForThem(t *testing.T) {
 		want   []batch.NodeAllocation
 	}{
 		{1, 6, []batch.NodeAllocation{at(0, 1)}},
-		{1, 6, []batch.NodeAllocation{at(1, 1)}}, // node 0 has processors, and 4 of memory
+		{1, 6, []batch.NodeAllocation{at(1, 1)}}, // node 0 has processors and 4 bytes of memory
 		{2, 4, []batch.NodeAllocation{at(0, 1), at(1, 1)}},
-		{2, 6, []batch.NodeAllocation{at(0, 2)}}, // there is memory for one, on node 2: then memory is ignored
-		{1, 7, []batch.NodeAllocation{at(2, 1)}}, // what has no memory counts as having enough
+		{2, 6, []batch.NodeAllocation{at(0, 2)}}, // only node 2 has memory, for one task: then memory is ignored
+		{1, 7, []batch.NodeAllocation{at(2, 1)}}, // a node of unknown memory counts as having enough
 		{2, 0, []batch.NodeAllocation{at(1, 2)}},
 		{1, 1, nil},
 	} {
@@ -123,9 +123,8 @@ func TestTasksGoWhereThereIsMemoryForThem(t *testing.T) {
 	}
 }
 
-// TestMemoryIsCountedLikeAnArray compares with nodes that are gone through from the
-// first to the last.
-func TestMemoryIsCountedLikeAnArray(t *testing.T) {
+// The oracle tries the nodes from the first to the last.
+func TestMemoryCountsAgreeWithAnArray(t *testing.T) {
 	type held struct {
 		allocation []batch.NodeAllocation
 		memory     int64
@@ -134,7 +133,8 @@ func TestMemoryIsCountedLikeAnArray(t *testing.T) {
 		var p batch.Platform
 		var free, memory []int64
 		for range rapid.IntRange(1, 200).Draw(t, "nodes") {
-			n := batch.Node{Processors: rapid.Int32Range(1, 4).Draw(t, "processors"), Memory: rapid.Int64Range(1, 8).Draw(t, "memory")}
+			n := batch.Node{Processors: rapid.Int32Range(1, 4).Draw(t, "processors"), Memory: rapid.Int64Range(1, 8).Draw(t,
+				"memory")}
 			p.Nodes = append(p.Nodes, n)
 			free, memory = append(free, int64(n.Processors)), append(memory, n.Memory)
 		}
@@ -181,7 +181,7 @@ func TestMemoryIsCountedLikeAnArray(t *testing.T) {
 	})
 }
 
-// choose returns allocation in order of the nodes, nil if there are not enough.
+// choose returns an allocation in order of the nodes; nil if the capacity is too small.
 func choose(free, memory []int64, width, each int64) []batch.NodeAllocation {
 	var all []batch.NodeAllocation
 	for i := range free {
@@ -200,13 +200,13 @@ func choose(free, memory []int64, width, each int64) []batch.NodeAllocation {
 	return all
 }
 
-func TestNodeThatIsDownIsSkippedAndKeepsItsBookings(t *testing.T) {
+func TestANodeThatIsDownGetsNoJobsAndKeepsItsBookings(t *testing.T) {
 	a := New(batch.Platform{Nodes: []batch.Node{{Processors: 2}, {Processors: 2}}})
 	first := a.Pick(1)
 	a.SetDown(0, true)
 	a.SetDown(0, true)
 	if a.Spare() != 2 {
-		t.Errorf("%d spare, want the other node's", a.Spare())
+		t.Errorf("%d spare, want only those of the other node", a.Spare())
 	}
 	if got := a.Pick(2); got[0].Node != 1 || a.Spare() != 0 {
 		t.Errorf("picked %v, %d spare", got, a.Spare())
@@ -216,7 +216,7 @@ func TestNodeThatIsDownIsSkippedAndKeepsItsBookings(t *testing.T) {
 	}
 	a.Release(first)
 	if a.Spare() != 0 {
-		t.Errorf("%d spare when it was given back", a.Spare())
+		t.Errorf("%d spare after the release", a.Spare())
 	}
 	a.SetDown(0, false)
 	a.SetDown(0, false)
@@ -225,8 +225,8 @@ func TestNodeThatIsDownIsSkippedAndKeepsItsBookings(t *testing.T) {
 	}
 }
 
-// BenchmarkPick books and releases on machines of many nodes whose low ones are
-// taken.
+// BenchmarkPick books and releases on machines with many nodes, the first of which are
+// full.
 func BenchmarkPick(b *testing.B) {
 	for _, nodes := range []int32{100, 10_000, 1_000_000} {
 		b.Run(fmt.Sprint(nodes), func(b *testing.B) {

@@ -8,8 +8,8 @@ import (
 
 var sizes = []int{100, 1000, 10_000, 100_000, 1_000_000}
 
-// saw returns a profile with so many steps in which nothing of width 600 fits
-// before the end, and dips at every second step.
+// saw returns a profile with a number of steps and a dip at every second step. Width 600
+// fits only at the end.
 func saw(steps int) *Profile {
 	p := New(0, 640)
 	for i := range Time(steps / 2) {
@@ -37,8 +37,8 @@ func BenchmarkReserveRelease(b *testing.B) {
 	}
 }
 
-// BenchmarkFitOneDip looks for a place beyond a plan that is too full all the
-// way: one search for the first step with room, over all the steps.
+// BenchmarkFitOneDip fits a job behind a plan that is always too full: one search over all
+// steps for the first one with enough capacity.
 func BenchmarkFitOneDip(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("steps=%d", n), func(b *testing.B) {
@@ -56,7 +56,7 @@ func BenchmarkFitOneDip(b *testing.B) {
 	}
 }
 
-// BenchmarkFitTenDips needs ten dips to be skipped in the middle of the plan.
+// BenchmarkFitTenDips skips ten dips in the middle of the plan.
 func BenchmarkFitTenDips(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("steps=%d", n), func(b *testing.B) {

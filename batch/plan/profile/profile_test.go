@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// check compares everything a profile answers with the oracle and walks the
-// tree for broken invariants.
+// check compares all answers of a profile with the oracle and checks the invariants of the
+// tree.
 func check(t interface{ Fatalf(string, ...any) }, p *Profile, n *naive) {
 	steps := 0
 	last, free := Time(-1), int32(0)
@@ -43,7 +43,7 @@ func checkNode(t interface{ Fatalf(string, ...any) }, p *tree, at int32, level i
 		t.Fatalf("inner node %d is empty", at)
 	}
 	for k := range n.n {
-		if level > 1 { // from below, so that what is measured here is right
+		if level > 1 { // bottom-up, so the measures of the children are right
 			checkNode(t, p, n.kids[k], level-1)
 		}
 		want := *n
@@ -61,7 +61,7 @@ func checkNode(t interface{ Fatalf(string, ...any) }, p *tree, at int32, level i
 	}
 }
 
-func TestProfileAnswersLikeAnArray(t *testing.T) {
+func TestAProfileAgreesWithAnArray(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const capacity = 12
 		p, n := New(0, capacity), newNaive(capacity)
@@ -90,7 +90,7 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 				p.Move(old, to, d, width)
 				n.change(old, min(old.Add(d), horizon), width)
 				n.change(to, min(to.Add(d), horizon), -width)
-				// The oracle ends at the horizon: nothing may be left beyond it.
+				// The oracle ends at the horizon, so no booking can exceed it.
 				p.Release(horizon, max(horizon, to.Add(d)), width)
 				p.Reserve(horizon, max(horizon, old.Add(d)), width)
 			},
@@ -101,7 +101,7 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 					n.change(start, start+1, -1)
 				}
 			},
-			"undo": func(t *rapid.T) { // back to one level, so that steps go
+			"undo": func(t *rapid.T) { // back to one level, which removes steps
 				for at := p.Origin(); at < horizon; at++ {
 					d := p.Free(at) - capacity
 					p.Reserve(at, at+1, d)
@@ -116,7 +116,7 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 			"clone": func(*rapid.T) {
 				old := p
 				p = old.Clone()
-				old.Reserve(0, horizon, 5) // must not be seen
+				old.Reserve(0, horizon, 5) // must not affect the fork
 				q := New(3, 1)
 				q.CopyFrom(p)
 				p = q
@@ -163,14 +163,15 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 				from := when.Draw(t, "from")
 				levels := p.Levels(from, nil)
 				for i, l := range levels {
-					if i > 0 && (l.Free >= levels[i-1].Free || l.Until <= levels[i-1].Until) || (l.Until == Never) != (i+1 == len(levels)) {
+					if i > 0 && (l.Free >= levels[i-1].Free || l.Until <= levels[i-1].Until) ||
+						(l.Until == Never) != (i+1 == len(levels)) {
 						t.Fatalf("Levels(%d) = %v", from, levels)
 					}
 					if got := n.lowest(from, min(l.Until, horizon+1)); got != l.Free {
 						t.Fatalf("Levels(%d) = %v, but until %d %d are free", from, levels, l.Until, got)
 					}
 				}
-				for _, l := range levels[:len(levels)-1] { // each is as long as it can be
+				for _, l := range levels[:len(levels)-1] { // each has its maximal length
 					if n.at(l.Until) >= l.Free {
 						t.Fatalf("Levels(%d) = %v, but at %d %d are free", from, levels, l.Until, n.at(l.Until))
 					}
@@ -185,7 +186,7 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 	})
 }
 
-// sweepLikeFits draws a menu and compares Sweep with one Fit for each shape.
+// sweepLikeFits draws shapes and compares Sweep with a Fit for each shape.
 func sweepLikeFits(t *rapid.T, p *Profile, from Time) {
 	var widths []int32
 	w := int32(1)
@@ -221,9 +222,9 @@ func sweepLikeFits(t *rapid.T, p *Profile, from Time) {
 	}
 }
 
-// TestDeepTreeAnswersLikeAnArray has three inner levels and lets most of the
-// steps go again, from everywhere and from the front.
-func TestDeepTreeAnswersLikeAnArray(t *testing.T) {
+// The tree has three inner levels. Most steps are removed again, at random positions and from
+// the front.
+func TestADeepTreeAgreesWithAnArray(t *testing.T) {
 	const length = 120_000
 	p, n := New(0, 50), newLongNaive(50, length)
 	r := rand.New(rand.NewPCG(7, 7))
@@ -286,7 +287,8 @@ func TestTimeSaturatesAtNever(t *testing.T) {
 }
 
 func TestTimesIsExactAndRoundsUp(t *testing.T) {
-	edge := rapid.OneOf(rapid.Int64Range(0, 9), rapid.Int64Range(0, math.MaxInt64), rapid.Int64Range(math.MaxInt64-9, math.MaxInt64))
+	edge := rapid.OneOf(rapid.Int64Range(0, 9), rapid.Int64Range(0, math.MaxInt64), rapid.Int64Range(math.MaxInt64-9,
+		math.MaxInt64))
 	rapid.Check(t, func(t *rapid.T) {
 		d, num, den := edge.Draw(t, "d"), edge.Draw(t, "num"), max(edge.Draw(t, "den"), 1)
 		want := new(big.Int).Mul(big.NewInt(d), big.NewInt(num))
@@ -300,15 +302,15 @@ func TestTimesIsExactAndRoundsUp(t *testing.T) {
 	})
 }
 
-// 253,921 × 145,295,143,558,111 is 2^65-1. Half of it, rounded up before it is
-// compared, would be 0.
+// 253,921 × 145,295,143,558,111 is 2^65-1. Half of that, rounded up before the comparison,
+// would wrap to 0.
 func TestTimesDoesNotWrapAround(t *testing.T) {
 	if got := Duration(253_921).Times(145_295_143_558_111, 2); got != Forever {
 		t.Errorf("got %d", int64(got))
 	}
 }
 
-func TestRoomOfDroppedNodesIsUsedAgain(t *testing.T) {
+func TestMemoryOfRemovedNodesIsReused(t *testing.T) {
 	p := New(0, 1000)
 	p.limit = 0
 	round := func() {
@@ -350,11 +352,93 @@ func FuzzProfile(f *testing.F) {
 					n.origin = int(start)
 				}
 			case 3:
-				if got, want := p.Fit(start, Duration(length)+1, width), n.fit(start, Never, Duration(length)+1, width); got != want {
+				if got, want := p.Fit(start, Duration(length)+1, width), n.fit(start, Never, Duration(length)+1,
+					width); got != want {
 					t.Fatalf("Fit(%d, %d, %d) = %d, want %d", start, length+1, width, got, want)
 				}
 			}
 		}
 		check(t, p, n)
 	})
+}
+
+// naive is the oracle: an array of the free capacity at each instant of a short horizon. The
+// last element stands for all later instants.
+type naive struct {
+	origin int
+	free   []int32
+}
+
+const horizon = 400
+
+func newNaive(capacity int32) *naive { return newLongNaive(capacity, horizon) }
+
+func newLongNaive(capacity int32, length int) *naive {
+	n := &naive{free: make([]int32, length+1)}
+	for i := range n.free {
+		n.free[i] = capacity
+	}
+	return n
+}
+
+func (n *naive) change(start, end Time, delta int32) {
+	for t := start; t < end && t <= n.last(); t++ {
+		n.free[t] += delta
+	}
+}
+
+func (n *naive) last() Time { return Time(len(n.free) - 1) }
+
+func (n *naive) at(t Time) int32 { return n.free[min(max(t, Time(n.origin)), n.last())] }
+
+func (n *naive) fit(from, until Time, d Duration, width int32) Time {
+	for t := max(from, Time(n.origin)); t < until && t <= n.last(); t++ {
+		ok := true
+		for u := t; u < min(t.Add(d), until) && u <= n.last(); u++ {
+			ok = ok && n.at(u) >= width
+		}
+		if ok {
+			return t
+		}
+	}
+	return Never
+}
+
+// lowest returns the least free capacity in [from, to).
+func (n *naive) lowest(from, to Time) int32 {
+	least := n.at(from)
+	for t := max(from, Time(n.origin)); t < to && t <= n.last(); t++ {
+		least = min(least, n.at(t))
+	}
+	return least
+}
+
+func TestUntilIsTheFirstInstantWithTooLittleCapacity(t *testing.T) {
+	for _, limit := range []int{0, 4, arrayLimit} {
+		rapid.Check(t, func(t *rapid.T) {
+			const width, horizon = 8, 40
+			p := New(0, width)
+			p.limit = limit
+			if limit == 0 {
+				p.plant()
+			}
+			for range rapid.IntRange(0, 12).Draw(t, "rectangles") {
+				start := Time(rapid.IntRange(0, horizon).Draw(t, "start"))
+				end := start.Add(Duration(rapid.IntRange(1, 9).Draw(t, "length")))
+				p.Reserve(start, end, rapid.Int32Range(1, 4).Draw(t, "width"))
+			}
+			p.Trim(Time(rapid.IntRange(0, 5).Draw(t, "trim")))
+			from, w := Time(rapid.IntRange(0, horizon).Draw(t, "from")), rapid.Int32Range(1, width).Draw(t, "wanted")
+			want := Never
+			for at := max(from, p.Origin()); at <= 2*horizon; at++ {
+				if p.Free(at) < w {
+					want = at
+					break
+				}
+			}
+			if got := p.Until(from, w); got != want {
+				t.Fatalf("until %d, want %d", got, want)
+			}
+		})
+	}
 }

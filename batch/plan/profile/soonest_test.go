@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestSoonestIsTheFirstToEndOfAllShapes(t *testing.T) {
+func TestSoonestIsTheShapeThatEndsFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const capacity = 12
 		p := New(0, capacity)
@@ -15,7 +15,7 @@ func TestSoonestIsTheFirstToEndOfAllShapes(t *testing.T) {
 		for range rapid.IntRange(0, 25).Draw(t, "rectangles") {
 			start := Time(rapid.IntRange(0, 60).Draw(t, "start"))
 			end := start.Add(Duration(rapid.IntRange(1, 40).Draw(t, "length")))
-			// More than there is may be taken: nodes go down.
+			// Bookings can exceed the capacity after node failures.
 			p.Reserve(start, end, min(int32(rapid.IntRange(1, capacity).Draw(t, "width")), p.Free(start)+1))
 		}
 		if rapid.IntRange(0, 3).Draw(t, "endless") == 0 {
@@ -27,7 +27,7 @@ func TestSoonestIsTheFirstToEndOfAllShapes(t *testing.T) {
 	})
 }
 
-// soonestLikeFits draws a menu and compares Soonest with one Fit for each shape.
+// soonestLikeFits draws shapes and compares Soonest with a Fit for each shape.
 func soonestLikeFits(t *rapid.T, p *Profile, from Time) {
 	var widths []int32
 	var durations []Duration

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// all returns the jobs in order and fails where a block's summary is wrong.
+// all returns the jobs in order and fails the test if the summary of a block is wrong.
 func all(t *rapid.T, q *Queue) []Item {
 	var items []Item
 	last := (*Block)(nil)
@@ -35,7 +35,7 @@ func all(t *rapid.T, q *Queue) []Item {
 	return items
 }
 
-func TestQueueIsAListSortedBySequence(t *testing.T) {
+func TestTheQueueIsSortedBySequence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q Queue
 		var want []Item
@@ -96,14 +96,15 @@ func TestQueueIsAListSortedBySequence(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				if diff := cmp.Diff(want, all(t, &q), cmp.Comparer(func(a, b []Item) bool { return slices.Equal(a, b) })); diff != "" {
+				if diff := cmp.Diff(want, all(t, &q),
+					cmp.Comparer(func(a, b []Item) bool { return slices.Equal(a, b) })); diff != "" {
 					t.Fatal(diff)
 				}
 				first := batch.Never
 				for _, it := range want {
 					first = min(first, it.Start)
 					if b, i := q.Locate(it.Job); b.Job[i] != it.Job || b.seq[i] != it.Seq {
-						t.Fatalf("job %d is not where Locate says", it.Job)
+						t.Fatalf("Locate returns a wrong position for job %d", it.Job)
 					}
 				}
 				if got := q.FirstStart(); got != first {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/runtimes"
 )
 
-func TestARatioIsRoundedUp(t *testing.T) {
+func TestRatiosAreRoundedUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		estimate := batch.Duration(rapid.Int64Range(1, 1<<50).Draw(t, "estimate"))
 		runtime := batch.Duration(rapid.Int64Range(0, 1<<60).Draw(t, "runtime"))
@@ -40,7 +40,7 @@ func TestARatioIsRoundedUp(t *testing.T) {
 	}
 }
 
-// oracle keeps all samples and looks at the newest ones anew each time.
+// oracle keeps all samples and examines the newest ones at each question.
 type oracle map[[2]string][]runtimes.Ratio
 
 func (o oracle) newest(k [2]string, n int) []runtimes.Ratio {
@@ -50,7 +50,7 @@ func (o oracle) newest(k [2]string, n int) []runtimes.Ratio {
 	return s
 }
 
-func TestADistributionIsThatOfTheNewestSamples(t *testing.T) {
+func TestADistributionHoldsTheNewestSamples(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 12).Draw(t, "limit")
 		h := runtimes.New(runtimes.Limits{Samples: limit, Keys: 100})
@@ -94,7 +94,7 @@ func TestADistributionIsThatOfTheNewestSamples(t *testing.T) {
 	})
 }
 
-// compare asks all that can be asked of a distribution and of a sorted slice.
+// compare compares all answers of a distribution with those of a sorted slice.
 func compare(t *rapid.T, got *runtimes.Distribution, want []runtimes.Ratio) {
 	t.Helper()
 	if got.N() != len(want) {
@@ -115,12 +115,12 @@ func compare(t *rapid.T, got *runtimes.Distribution, want []runtimes.Ratio) {
 	}
 	q, known := got.Within(chance, beyond)
 	if known != (len(higher) > 0) {
-		t.Fatalf("something known beyond %d: %t, of %v", beyond, known, want)
+		t.Fatalf("samples known beyond %d: %t, of %v", beyond, known, want)
 	}
 	if !known {
 		return
 	}
-	// The lowest sample that is exceeded by no more than the chance allows.
+	// The lowest sample that is exceeded with at most the given probability.
 	for _, s := range higher {
 		n := 0
 		for _, o := range higher {
@@ -142,7 +142,7 @@ func compare(t *rapid.T, got *runtimes.Distribution, want []runtimes.Ratio) {
 	}
 }
 
-func TestTheKeySilentForLongestIsForgotten(t *testing.T) {
+func TestTheLeastRecentlyUsedKeyIsForgotten(t *testing.T) {
 	h := runtimes.New(runtimes.Limits{Samples: 4, Keys: 2})
 	for _, owner := range []string{"a", "b", "a", "c"} {
 		h.Add(owner, "", 10, 5)
@@ -158,7 +158,7 @@ func TestTheKeySilentForLongestIsForgotten(t *testing.T) {
 	}
 }
 
-func TestAForkAndItsOriginLearnOnTheirOwn(t *testing.T) {
+func TestAForkAndItsOriginLearnIndependently(t *testing.T) {
 	h := runtimes.New(runtimes.Default)
 	h.Add("a", "x", 10, 5)
 	f := h.Fork()
@@ -188,7 +188,7 @@ func TestAForkAndItsOriginLearnOnTheirOwn(t *testing.T) {
 	}
 }
 
-func TestLimitsOutOfRangeNameTheirField(t *testing.T) {
+func TestErrorsOfLimitsNameTheirField(t *testing.T) {
 	for field, l := range map[string]runtimes.Limits{"samples": {0, 1}, "keys": {1, runtimes.MaxKeys + 1}} {
 		var limit *runtimes.LimitError
 		if err := l.Validate(); !errors.As(err, &limit) || limit.Field != field {
