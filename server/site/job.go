@@ -128,13 +128,24 @@ func (j *Job) tombstone() bool {
 	return !j.Kept && (j.State == Absent || j.State.Final()) && (j.State != Gone || j.Transit.Acked)
 }
 
-// Spec returns what the batch system is told; it is the batch system's from then
-// on.
+// needsOf returns the needs that a new job has by its request and its service. Spec is
+// its inverse.
+func needsOf(spec *batch.Job) *Needs {
+	return &Needs{
+		Origin: spec.Origin, Memory: spec.Memory, CPU: spec.CPU, Licenses: spec.Licenses,
+		EarliestStart: spec.EarliestStart, Deadline: spec.Deadline, InputSite: spec.Site, Input: spec.Input,
+		Reference: spec.Reference, Resident: spec.Resident,
+	}
+}
+
+// Spec returns the job for the batch system, which owns it from then on.
 func (j *Job) Spec() *batch.Job {
 	n := j.Needs
 	return &batch.Job{
-		Shape: batch.Shape{Width: j.Shape.Width, Walltime: j.left()}, Done: j.past().Done, Origin: n.Origin, Memory: n.Memory, CPU: n.CPU, Licenses: n.Licenses,
-		EarliestStart: n.EarliestStart, Deadline: n.Deadline, Agreed: n.Agreed != nil, Checkpoint: n.Agreed != nil && n.Agreed.Checkpoint,
+		Shape: batch.Shape{Width: j.Shape.Width, Walltime: j.left()}, Done: j.past().Done,
+		Origin: n.Origin, Memory: n.Memory, CPU: n.CPU, Licenses: n.Licenses,
+		EarliestStart: n.EarliestStart, Deadline: n.Deadline,
+		Agreed: n.Agreed != nil, Checkpoint: n.Agreed != nil && n.Agreed.Checkpoint,
 		Owner: j.Owner, Name: j.Service, Site: n.InputSite, Input: n.Input,
 		Reference: n.Reference, Resident: n.Resident,
 	}

@@ -140,10 +140,7 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 		service *catalogue.Service
 		err     error
 	)
-	*job = batch.Job{
-		Origin: r.Origin, Memory: r.Memory, CPU: r.CPU, Licenses: r.Licenses, EarliestStart: r.EarliestStart, Deadline: r.Deadline, Agreed: r.Agreement != nil,
-		Owner: r.Owner, Name: r.Service, Site: r.InputSite, Input: r.Input,
-	}
+	*job = r.spec()
 	if r.Site != "" && r.Site != s.config.Name {
 		return s.notHere(r)
 	}

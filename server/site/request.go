@@ -58,6 +58,16 @@ type Request struct {
 	Sticky bool `json:"sticky,omitempty"`
 }
 
+// spec returns the job of a request for the batch system, without a shape and without
+// the defaults of its service.
+func (r *Request) spec() batch.Job {
+	return batch.Job{
+		Origin: r.Origin, Memory: r.Memory, CPU: r.CPU, Licenses: r.Licenses,
+		EarliestStart: r.EarliestStart, Deadline: r.Deadline, Agreed: r.Agreement != nil,
+		Owner: r.Owner, Name: r.Service, Site: r.InputSite, Input: r.Input,
+	}
+}
+
 // Validate checks what a request from outside says, apart from the rules about single
 // fields that proto/rpc applies and from what depends on the site. It returns the first
 // problem as a *problem.Problem. Quote and Submit expect a request that was checked.

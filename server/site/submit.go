@@ -81,11 +81,9 @@ func (s *Site) admit(now batch.Time, j *Job, d *Dossier, planner Planner) error 
 	j.Service, j.Owner = intern(d.Request.Service), intern(d.Request.Owner)
 	j.Estimate, j.Shape = quote, quote.Shape
 	j.Started, j.Ended = batch.Never, batch.Never
-	j.Needs = &Needs{
-		Origin: spec.Origin, Memory: spec.Memory, CPU: spec.CPU, Licenses: spec.Licenses,
-		EarliestStart: spec.EarliestStart, Deadline: spec.Deadline, InputSite: spec.Site, Input: spec.Input, Reference: spec.Reference, Resident: spec.Resident,
-		Restartable: s.restartable(&d.Request), Agreed: s.agreed(&d.Request), Into: d.Request.Into, Bound: s.bound(&d.Request), Retries: retries(&d.Request),
-	}
+	j.Needs = needsOf(spec)
+	j.Needs.Restartable, j.Needs.Bound = s.restartable(&d.Request), s.bound(&d.Request)
+	j.Needs.Agreed, j.Needs.Into, j.Needs.Retries = s.agreed(&d.Request), d.Request.Into, retries(&d.Request)
 	if j.Needs.Agreed != nil {
 		j.agreement = AgreedOpen
 	}
