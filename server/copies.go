@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
@@ -167,6 +169,7 @@ func (s *Server) fetchData(ctx context.Context, id, from string, one *copying, t
 	}
 	defer s.copies.leave()
 	pause := copyPause
+	pauses := &backoff.ExponentialBackOff{InitialInterval: 2 * copyPause, Multiplier: 2, MaxInterval: time.Minute}
 	damaged := false
 	for try := 1; ; {
 		src, err := s.locate(ctx, id, from)
@@ -210,7 +213,7 @@ func (s *Server) fetchData(ctx context.Context, id, from string, one *copying, t
 					Hint:    "try again: the transfer resumes where it stopped",
 				}
 			}
-			pause *= 2
+			pause = pauses.NextBackOff()
 		}
 		select {
 		case <-time.After(pause):

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
@@ -204,11 +206,13 @@ func (s *Server) watchDependencies(ids []batch.JobID) {
 // watchDependency finds out how a job ends, as long as a local job waits for it. A server that does
 // not answer is unknown, not dead: it is asked again.
 func (s *Server) watchDependency(ctx context.Context, id batch.JobID) {
-	for pause := firstPause; s.awaited(ctx, id); pause = min(2*pause, longestPause) {
+	pauses := &backoff.ExponentialBackOff{InitialInterval: firstPause, Multiplier: 2, MaxInterval: longestPause}
+	for s.awaited(ctx, id) {
 		found, silent := s.locateJob(ctx, id)
 		if found.live() {
 			if update, ok := s.watchRemote(ctx, &found, id); ok {
-				found, pause = update, firstPause
+				found = update
+				pauses.Reset()
 			}
 		}
 		if found.State.Over() {
@@ -218,7 +222,7 @@ func (s *Server) watchDependency(ctx context.Context, id batch.JobID) {
 		}
 		s.log.Debug("remote dependency has not ended", "job", id, "site", found.site, "state", found.State, "silent", silent)
 		select {
-		case <-time.After(pause):
+		case <-time.After(pauses.NextBackOff()):
 		case <-ctx.Done():
 		}
 	}

@@ -62,14 +62,14 @@ func isFull(err error) bool {
 
 // awaitRoom waits until the disk has space for an attempt of a job, or the server stops.
 func (s *Server) awaitRoom(id batch.JobID) {
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+	for pauses := newPauses(2 * time.Second); ; {
 		err := s.data.CheckRoom(id)
 		if !files.IsFull(err) {
 			return
 		}
 		s.log.Error("launch waits for disk space", "job", id, "error", err)
 		select {
-		case <-time.After(pause):
+		case <-time.After(pauses.NextBackOff()):
 		case <-s.life.Done():
 			return
 		}

@@ -139,7 +139,7 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 // claim makes the claim of an attempt for the server, or finds out which side made it, and reports
 // the result to the core.
 func (s *Server) claim(ctx context.Context, key batch.Key) {
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+	for pauses := newPauses(5 * time.Second); ; {
 		won, err := s.tryClaim(ctx, key)
 		if err == nil {
 			// An error means that the server is stopping; it makes the claim again after the
@@ -149,7 +149,7 @@ func (s *Server) claim(ctx context.Context, key batch.Key) {
 		}
 		s.log.Error("claim failed", "job", key.Job, "error", err)
 		select {
-		case <-time.After(pause):
+		case <-time.After(pauses.NextBackOff()):
 		case <-ctx.Done():
 			return
 		}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/files"
@@ -37,16 +39,17 @@ func (s *Server) ReadLogs(ctx context.Context, want files.Logs, send func(files.
 	defer tail.Close()
 	timer := time.NewTimer(shortestPoll)
 	defer timer.Stop()
-	for pause := shortestPoll; ; {
+	pauses := &backoff.ExponentialBackOff{InitialInterval: shortestPoll, Multiplier: 2, MaxInterval: longestPoll}
+	for {
 		n, err := tail.Read(ctx, &j, send)
 		// j is from before the read: if the job had ended by then, the read was complete.
 		if err != nil || j.State.Final() || j.State == site.Absent || !want.Follow {
 			return err
 		}
-		if pause = min(2*pause, longestPoll); n > 0 {
-			pause = shortestPoll
+		if n > 0 {
+			pauses.Reset()
 		}
-		timer.Reset(pause)
+		timer.Reset(pauses.NextBackOff())
 		select {
 		case <-timer.C:
 		case j = <-changes:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/server/loop"
 )
@@ -106,15 +108,20 @@ func (s *Server) ask(ctx context.Context, f func(), writes bool) error {
 	}
 }
 
+// newPauses returns the pauses between retries of a local operation, from 50 ms to longest.
+func newPauses(longest time.Duration) *backoff.ExponentialBackOff {
+	return &backoff.ExponentialBackOff{InitialInterval: 50 * time.Millisecond, Multiplier: 2, MaxInterval: longest}
+}
+
 // doRetry retries f until it commits, or ctx or the loop ends.
 func (s *Server) doRetry(ctx context.Context, f func()) error {
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+	for pauses := newPauses(2 * time.Second); ; {
 		err := s.do(ctx, f)
 		if err == nil || ctx.Err() != nil || isStopping(err) {
 			return err
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(pauses.NextBackOff()):
 		case <-s.over:
 			return errStopping
 		case <-ctx.Done():

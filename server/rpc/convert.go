@@ -20,9 +20,6 @@ func inverse[K, V comparable](m map[K]V) map[V]K {
 	return out
 }
 
-// durationOut returns d for the wire.
-func durationOut(d batch.Duration) *durationpb.Duration { return rpc.Duration(d) }
-
 // durationIn returns d in microseconds, 0 for nil. It rounds up, so that a duration above 0 stays
 // above 0.
 func durationIn(d *durationpb.Duration) batch.Duration {
@@ -54,12 +51,7 @@ func gainOut(d *batch.Duration) *durationpb.Duration {
 	if d == nil {
 		return nil
 	}
-	if *d < 0 {
-		out := durationOut(-max(*d, -batch.Forever))
-		out.Seconds, out.Nanos = -out.GetSeconds(), -out.GetNanos()
-		return out
-	}
-	return durationOut(*d)
+	return rpc.Duration(*d)
 }
 
 // gainIn is the inverse of gainOut; nil, and a loss of more than a century, mean a move at any

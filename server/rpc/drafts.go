@@ -24,7 +24,7 @@ func (h handler) Draft(ctx context.Context, req *droverv1.DraftRequest) (*drover
 	if err != nil {
 		return nil, err
 	}
-	out := &droverv1.DraftResponse{Age: durationOut(max(answers.Age, 0))}
+	out := &droverv1.DraftResponse{Age: rpc.Duration(max(answers.Age, 0))}
 	for i := range answers.Edits {
 		a := &answers.Edits[i]
 		if c.Edits[i].Request == nil && a.Err == nil {

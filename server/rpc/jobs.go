@@ -15,29 +15,21 @@ import (
 )
 
 // statesOut maps the core's states to the wire.
-var (
-	kindsOut = map[batch.Kind]droverv1.EstimateKind{
-		batch.Promised: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
-		batch.Planned:  droverv1.EstimateKind_ESTIMATE_KIND_PLANNED,
-		batch.Probable: droverv1.EstimateKind_ESTIMATE_KIND_PROBABLE,
-		batch.Forecast: droverv1.EstimateKind_ESTIMATE_KIND_FORECAST,
-	}
-	statesOut = map[site.State]droverv1.JobState{
-		site.Waiting:    droverv1.JobState_JOB_STATE_WAITING,
-		site.Starting:   droverv1.JobState_JOB_STATE_STARTING,
-		site.Running:    droverv1.JobState_JOB_STATE_RUNNING,
-		site.Done:       droverv1.JobState_JOB_STATE_DONE,
-		site.Failed:     droverv1.JobState_JOB_STATE_FAILED,
-		site.Killed:     droverv1.JobState_JOB_STATE_KILLED,
-		site.Cancelling: droverv1.JobState_JOB_STATE_CANCELLING,
-		site.Cancelled:  droverv1.JobState_JOB_STATE_CANCELLED,
-		site.Held:       droverv1.JobState_JOB_STATE_HELD,
-		site.Moving:     droverv1.JobState_JOB_STATE_MOVING,
-		site.Yielding:   droverv1.JobState_JOB_STATE_YIELDING,
-		site.Gone:       droverv1.JobState_JOB_STATE_GONE,
-		site.Incoming:   droverv1.JobState_JOB_STATE_INCOMING,
-	}
-)
+var statesOut = map[site.State]droverv1.JobState{
+	site.Waiting:    droverv1.JobState_JOB_STATE_WAITING,
+	site.Starting:   droverv1.JobState_JOB_STATE_STARTING,
+	site.Running:    droverv1.JobState_JOB_STATE_RUNNING,
+	site.Done:       droverv1.JobState_JOB_STATE_DONE,
+	site.Failed:     droverv1.JobState_JOB_STATE_FAILED,
+	site.Killed:     droverv1.JobState_JOB_STATE_KILLED,
+	site.Cancelling: droverv1.JobState_JOB_STATE_CANCELLING,
+	site.Cancelled:  droverv1.JobState_JOB_STATE_CANCELLED,
+	site.Held:       droverv1.JobState_JOB_STATE_HELD,
+	site.Moving:     droverv1.JobState_JOB_STATE_MOVING,
+	site.Yielding:   droverv1.JobState_JOB_STATE_YIELDING,
+	site.Gone:       droverv1.JobState_JOB_STATE_GONE,
+	site.Incoming:   droverv1.JobState_JOB_STATE_INCOMING,
+}
 
 // Estimate returns when a request would complete here.
 func (h handler) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*droverv1.EstimateResponse, error) {
@@ -53,7 +45,7 @@ func (h handler) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*
 		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpc.DetailOf(q.Refusal)}}, nil
 	}
 	out := quoteOut(&q.Quote)
-	out.StateAge = durationOut(q.Age)
+	out.StateAge = rpc.Duration(q.Age)
 	res := &droverv1.EstimateResponse{Quote: out}
 	if q.Accuracy != nil {
 		res.Accuracy = accuracyOut(q.Accuracy)
@@ -74,9 +66,9 @@ func Declines(p *problem.Problem) bool {
 // quoteOut returns a quote for the wire, without the age of its state.
 func quoteOut(q *site.Quote) *droverv1.Quote {
 	return &droverv1.Quote{
-		Width: q.Shape.Width, Walltime: durationOut(q.Shape.Walltime),
-		Wait: durationOut(q.Wait), Run: durationOut(q.Run), Completion: durationOut(q.Completion),
-		Kind: kindsOut[q.Kind], Probability: q.P,
+		Width: q.Shape.Width, Walltime: rpc.Duration(q.Shape.Walltime),
+		Wait: rpc.Duration(q.Wait), Run: rpc.Duration(q.Run), Completion: rpc.Duration(q.Completion),
+		Kind: rpc.EstimateKind(q.Kind), Probability: q.P,
 	}
 }
 
@@ -158,10 +150,10 @@ func (h handler) CancelJob(ctx context.Context, req *droverv1.CancelJobRequest) 
 func (h handler) jobOut(r *site.Job) *droverv1.Job {
 	request := &r.Dossier.Request
 	out := &droverv1.Job{
-		Id: string(r.ID), State: statesOut[r.State], Site: h.s.About().Name, Request: requestOut(request), Shape: shapeOut(r.Shape),
+		Id: string(r.ID), State: statesOut[r.State], Site: h.s.About().Name, Request: requestOut(request), Shape: rpc.Shape(r.Shape),
 		SubmittedAt: timeOut(r.Submitted), StartedAt: timeOut(r.Started), EndedAt: timeOut(r.Ended),
-		EstimatedCompletion: durationOut(r.Estimate.Completion), EstimatedWait: durationOut(r.Estimate.Wait),
-		EstimateKind: kindsOut[r.Estimate.Kind], Decision: decisionOut(r.Dossier.Decision),
+		EstimatedCompletion: rpc.Duration(r.Estimate.Completion), EstimatedWait: rpc.Duration(r.Estimate.Wait),
+		EstimateKind: rpc.EstimateKind(r.Estimate.Kind), Decision: decisionOut(r.Dossier.Decision),
 		Epoch: r.Epoch, Revision: r.Revision, Attempt: r.Attempt, RetryOf: request.RetryOf,
 		CancelRecorded: r.Cancel && r.State != site.Cancelling, MovedTo: r.MovedTo(), Agreement: agreementsOut[r.Agreement()],
 	}
@@ -188,7 +180,7 @@ func (h handler) jobOut(r *site.Job) *droverv1.Job {
 	}
 	out.Awaits, out.Retried = awaitsOut(r.Awaits()), uint32(r.Retried)
 	if past := r.Past; past != nil {
-		out.StartedAt, out.Checkpoints, out.CheckpointedAfter = timeOut(r.Begun()), past.Stops, durationOut(past.Done)
+		out.StartedAt, out.Checkpoints, out.CheckpointedAfter = timeOut(r.Begun()), past.Stops, rpc.Duration(past.Done)
 	}
 	if r.State.Final() && r.State != site.Gone {
 		o := r.Outcome()

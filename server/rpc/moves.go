@@ -132,7 +132,7 @@ func digestsOut(jobs []site.Job) []*droverv1.JobDigest {
 
 func digestOut(j *site.Job) *droverv1.JobDigest {
 	return &droverv1.JobDigest{
-		Id: string(j.ID), State: statesOut[j.State], Epoch: j.Epoch, Service: j.Service, Owner: j.Owner, Shape: shapeOut(j.Shape),
+		Id: string(j.ID), State: statesOut[j.State], Epoch: j.Epoch, Service: j.Service, Owner: j.Owner, Shape: rpc.Shape(j.Shape),
 		SubmittedAt: timeOut(j.Submitted), StartedAt: timeOut(j.Started), MovedTo: j.MovedTo(),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -69,7 +70,7 @@ func (h peerHandler) Reserve(ctx context.Context, req *droverv1.ReserveRequest) 
 	}
 	out := &droverv1.ReserveResponse{Answer: reserveOut[answer.Kind], Why: answer.Why}
 	if answer.Kind == site.Reserved {
-		out.Shape, out.Completion = shapeOut(answer.Shape), durationOut(answer.Completion)
+		out.Shape, out.Completion = rpc.Shape(answer.Shape), rpc.Duration(answer.Completion)
 	}
 	return out, nil
 }

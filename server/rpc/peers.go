@@ -50,11 +50,11 @@ func (p *Peers) Send(ctx context.Context, url string, m *site.Message) (site.Mes
 	switch m.Kind {
 	case site.Reserve:
 		req := &droverv1.ReserveRequest{
-			JobId: job, Epoch: epoch, From: from, Request: requestOut(&m.Parcel.Dossier.Request), Age: durationOut(m.Parcel.Age),
+			JobId: job, Epoch: epoch, From: from, Request: requestOut(&m.Parcel.Dossier.Request), Age: rpc.Duration(m.Parcel.Age),
 			SentAt: timeOut(m.Parcel.Sent), Retried: uint32(m.Parcel.Retried), Decision: decisionOut(m.Parcel.Dossier.Decision),
 		}
 		if m.Parcel.Present != batch.Forever {
-			req.PresentCompletion = durationOut(m.Parcel.Present)
+			req.PresentCompletion = rpc.Duration(m.Parcel.Present)
 		}
 		for i := range m.Parcel.Moves {
 			req.Moves = append(req.Moves, moveOut(m.Job, "", &m.Parcel.Moves[i]))

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -105,10 +106,10 @@ func requestOut(r *site.Request) *droverv1.Request {
 		out.Agreement = &droverv1.Agreement{Value: a.Value, Penalty: a.Penalty, Checkpointable: a.Checkpoint}
 	}
 	if r.Walltime > 0 {
-		out.Walltime = durationOut(r.Walltime)
+		out.Walltime = rpc.Duration(r.Walltime)
 	}
 	for _, s := range r.Menu {
-		out.Shapes = append(out.Shapes, shapeOut(s))
+		out.Shapes = append(out.Shapes, rpc.Shape(s))
 	}
 	for _, l := range r.Licenses {
 		out.Licenses = append(out.Licenses, &droverv1.License{Name: l.Name, Copies: l.Copies})
@@ -124,10 +125,6 @@ func requestOut(r *site.Request) *droverv1.Request {
 
 func shapeIn(s *droverv1.Shape) batch.Shape {
 	return batch.Shape{Width: s.GetWidth(), Walltime: durationIn(s.GetWalltime())}
-}
-
-func shapeOut(s batch.Shape) *droverv1.Shape {
-	return &droverv1.Shape{Width: s.Width, Walltime: durationOut(s.Walltime)}
 }
 
 // The types of elements on the wire.

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -48,7 +49,7 @@ func siteOut(a *About) *droverv1.Site {
 	out := &droverv1.Site{
 		Name: a.Name, Address: a.URL, Speed: a.Speed, Policy: a.Policy, ApiVersion: a.API, Capabilities: a.Capabilities,
 		Platform: &droverv1.Platform{Processors: a.Platform.Width()},
-		Limits:   &droverv1.Limits{Width: a.Width, Walltime: durationOut(a.Walltime), FileBytes: a.FileBytes},
+		Limits:   &droverv1.Limits{Width: a.Width, Walltime: rpc.Duration(a.Walltime), FileBytes: a.FileBytes},
 	}
 	for _, n := range a.Platform.Nodes {
 		out.Platform.Nodes = append(out.Platform.Nodes, &droverv1.Node{Name: n.Name, Processors: n.Processors, MemoryBytes: n.Memory})
@@ -95,11 +96,11 @@ func (h handler) GetStatus(ctx context.Context, req *droverv1.GetStatusRequest) 
 // accuracyOut returns the accuracy of estimates for the wire.
 func accuracyOut(a *site.Accuracy) *droverv1.Accuracy {
 	out := func(e site.Errors) *droverv1.Errors {
-		return &droverv1.Errors{Bias: durationOut(e.Bias), Median: durationOut(e.Median), P50: durationOut(e.P50), P90: durationOut(e.P90)}
+		return &droverv1.Errors{Bias: rpc.Duration(e.Bias), Median: rpc.Duration(e.Median), P50: rpc.Duration(e.P50), P90: rpc.Duration(e.P90)}
 	}
 	return &droverv1.Accuracy{
 		Service: a.Service, Jobs: int32(a.Jobs), Start: out(a.Start), Completion: out(a.End),
-		RunRatio: float64(a.Run) / float64(batch.One), Kind: kindsOut[a.Kind],
+		RunRatio: float64(a.Run) / float64(batch.One), Kind: rpc.EstimateKind(a.Kind),
 	}
 }
 
