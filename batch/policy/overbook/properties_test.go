@@ -105,7 +105,7 @@ func TestForksDecideTheSameAndHaveNoSideEffects(t *testing.T) {
 			}})
 			for h := range c.next {
 				if c.state[h] == counted.Running {
-					f.Apply(now, &batch.Event{Kind: batch.Finish, Job: h}) // and samples its runtime
+					f.Apply(now, &batch.Event{Kind: batch.Finish, Job: h}) // the fork learns its runtime
 				}
 			}
 			var out batch.Decisions
