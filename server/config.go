@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
@@ -137,8 +136,8 @@ const (
 
 // Services locates the catalogue: in a file, in the configuration itself, or in both.
 type Services struct {
-	Catalogue string    `yaml:"catalogue"` // path, relative to the configuration's directory
-	Inline    yaml.Node `yaml:"inline"`    // list of services, as in a catalogue
+	Catalogue string       `yaml:"catalogue"` // path, relative to the configuration's directory
+	Inline    config.Value `yaml:"inline"`    // list of services, as in a catalogue
 }
 
 // Size is a number of bytes, written "512MiB" or "16GB".

@@ -97,20 +97,6 @@ func (f *File) Line(key string) int {
 	return n.Line
 }
 
-// Nearest returns the line of the value at a key, or of what should hold it.
-func (f *File) Nearest(key string) int {
-	for {
-		if line := f.Line(key); line > 0 {
-			return line
-		}
-		cut := strings.LastIndexAny(key, ".[")
-		if cut < 0 {
-			return 0
-		}
-		key = key[:cut]
-	}
-}
-
 // child returns a value of a mapping by its name, or of a list by its index.
 func child(n *yaml.Node, name, index string) *yaml.Node {
 	switch {

@@ -68,17 +68,36 @@ func (d *decoder) file(data []byte) *Catalogue {
 	if v, ok := d.scalar(in.Version, "1"); ok && v != "1" {
 		d.fail(in.Version, "got %q, accepted: 1", v)
 	}
-	seen := make(map[string]int)
-	for _, v := range d.list(in.Services) {
+	d.services(c, in.Services)
+	return c
+}
+
+// With adds the services of a list in another configuration file to those of c, which can be nil.
+func (c *Catalogue) With(list config.Value, files Files) (*Catalogue, []*config.FieldError) {
+	all := &Catalogue{}
+	if c != nil {
+		all.services = slices.Clone(c.services)
+	}
+	d := &decoder{files: files}
+	d.services(all, list)
+	return all, d.problems
+}
+
+// services adds the services of a list.
+func (d *decoder) services(c *Catalogue, list config.Value) {
+	seen := make(map[string]string)
+	for _, s := range c.services {
+		seen[s.Name] = "the catalogue file"
+	}
+	for _, v := range d.list(list) {
 		s := d.service(v)
-		if line, twice := seen[s.Name]; twice && s.Name != "" {
-			d.fail(v.At("name"), "%q is already the service of line %d, accepted: a unique name", s.Name, line)
+		if other := seen[s.Name]; other != "" && s.Name != "" {
+			d.fail(v.At("name"), "%q is already the service of %s, accepted: a unique name", s.Name, other)
 		}
-		seen[s.Name] = v.Line
+		seen[s.Name] = fmt.Sprintf("line %d", v.Line)
 		c.services = append(c.services, s)
 	}
 	slices.SortStableFunc(c.services, func(a, b *Service) int { return strings.Compare(a.Name, b.Name) })
-	return c
 }
 
 func (d *decoder) service(v config.Value) *Service {

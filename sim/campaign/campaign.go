@@ -14,8 +14,6 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/internal/config"
 	"github.com/seed-9b8f70bb/drover/reallocation"
@@ -71,19 +69,19 @@ type Scenario struct {
 //	heuristics: [mct, minmin]
 //	windows: [20, all]
 type format struct {
-	Version     int       `yaml:"version"`
-	Name        string    `yaml:"name"`
-	Scenarios   []string  `yaml:"scenarios"`
-	Seeds       yaml.Node `yaml:"seeds"` // from..to, or a list
-	Dedicated   []string  `yaml:"dedicated"`
-	Homogeneous []string  `yaml:"homogeneous"`
-	Tunings     []string  `yaml:"tunings"`
-	Algorithms  []string  `yaml:"algorithms"`
-	Heuristics  []string  `yaml:"heuristics"`
-	Windows     []string  `yaml:"windows"`
-	Periods     []string  `yaml:"periods"`
-	Thresholds  []string  `yaml:"thresholds"`
-	Patience    []string  `yaml:"patience"`
+	Version     int          `yaml:"version"`
+	Name        string       `yaml:"name"`
+	Scenarios   []string     `yaml:"scenarios"`
+	Seeds       config.Value `yaml:"seeds"` // from..to, or a list
+	Dedicated   []string     `yaml:"dedicated"`
+	Homogeneous []string     `yaml:"homogeneous"`
+	Tunings     []string     `yaml:"tunings"`
+	Algorithms  []string     `yaml:"algorithms"`
+	Heuristics  []string     `yaml:"heuristics"`
+	Windows     []string     `yaml:"windows"`
+	Periods     []string     `yaml:"periods"`
+	Thresholds  []string     `yaml:"thresholds"`
+	Patience    []string     `yaml:"patience"`
 }
 
 // parser builds a Campaign from a format.
@@ -118,7 +116,7 @@ func (p *parser) parse(data []byte) (*Campaign, error) {
 	}
 	c := &Campaign{
 		Name:  f.Name,
-		Seeds: p.seeds(&f.Seeds),
+		Seeds: p.seeds(f.Seeds),
 
 		Dedicated:   list(p, "dedicated", f.Dedicated, strconv.FormatBool, accepts(parseTruth, "true, false")),
 		Homogeneous: list(p, "homogeneous", f.Homogeneous, strconv.FormatBool, accepts(parseTruth, "true, false")),
