@@ -273,8 +273,8 @@ func TestEpochsDoNotWrapAround(t *testing.T) {
 	s.restarted(t, cfg, r.GetJobId())
 }
 
-func siteOrder(id string, seen uint32) site.Order {
-	return site.Order{Job: batch.JobID(id), To: "nice", Seen: seen}
+func siteOrder(id string, seen uint32) site.MoveRequest {
+	return site.MoveRequest{Job: batch.JobID(id), To: "nice", Seen: seen}
 }
 
 // A job with extreme times is listed like any other. Protobuf's JSON refuses a whole

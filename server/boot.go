@@ -59,7 +59,7 @@ func (s *Server) restoreCore() (*site.Site, error) {
 
 // boot restores the core and the batch system after a restart and adopts running attempts. The
 // caller passes the returned fates to resume.
-func (s *Server) boot() ([]site.Fate, error) {
+func (s *Server) boot() ([]site.RecoveredAttempt, error) {
 	core, err := s.restoreCore()
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 		return nil, err
 	}
 	keys := core.Unsettled()
-	fates := make([]site.Fate, len(keys))
+	fates := make([]site.RecoveredAttempt, len(keys))
 	var adopted []exec.Adopted
 	var outside []external.Adopted
 	for i, key := range keys {
@@ -129,7 +129,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 // them, because the change may be a mistake.
 func checkMisfits(core *site.Site) error {
 	const shown = 3
-	list, n := core.Misfits(shown)
+	list, n := core.Unrunnable(shown)
 	if n == 0 {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (s *Server) continueStopped(j *site.Job, process exec.Launched) {
 
 // resume continues the core's work, removes stray directories and starts the retention of finished
 // jobs.
-func (s *Server) resume(fates []site.Fate) error {
+func (s *Server) resume(fates []site.RecoveredAttempt) error {
 	if err := s.core.Recover(s.now(), fates); err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (s *Server) resume(fates []site.Fate) error {
 }
 
 // adoption converts a running job for the batch system.
-func (s *Server) adoption(j *site.Job, f *site.Fate, process exec.Launched) exec.Adopted {
+func (s *Server) adoption(j *site.Job, f *site.RecoveredAttempt, process exec.Launched) exec.Adopted {
 	places := f.Found.Allocation
 	if j.Run != nil && len(j.Run.Places) > 0 {
 		places = j.Run.Places
@@ -225,7 +225,7 @@ func (s *Server) rebuild(why error) error {
 	s.core = core
 	s.turns.Replace(core)
 	keys := core.Unsettled()
-	fates := make([]site.Fate, len(keys))
+	fates := make([]site.RecoveredAttempt, len(keys))
 	for i, key := range keys {
 		if fates[i], err = s.recoverByKey(key); err != nil {
 			return errors.Join(why, err)
@@ -238,18 +238,18 @@ func (s *Server) rebuild(why error) error {
 }
 
 // recoverByKey is recoverAttempt for an attempt that the batch system may be about to report.
-func (s *Server) recoverByKey(key batch.Key) (site.Fate, error) {
+func (s *Server) recoverByKey(key batch.Key) (site.RecoveredAttempt, error) {
 	j, err := s.core.Job(key.Job)
 	if err != nil {
-		return site.Fate{}, err
+		return site.RecoveredAttempt{}, err
 	}
 	if j.State == site.Starting || j.State == site.Running || j.Started != batch.Never {
 		found, err := s.system.Find(s.life, []batch.Key{key})
 		if err != nil {
-			return site.Fate{}, err
+			return site.RecoveredAttempt{}, err
 		}
 		if len(found) > 0 && found[0].Phase >= batch.PhaseStarting {
-			return site.Fate{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}, nil
+			return site.RecoveredAttempt{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}, nil
 		}
 	}
 	fate, _, err := s.recoverAttempt(s.life, &j)

@@ -120,18 +120,18 @@ func (s *Server) askAbout(ctx context.Context, url string, id batch.JobID) (rpc.
 
 // lookUpDependencies finds the states of those dependencies of a new job that are not here. The
 // error is a *problem.Problem if a dependency may be at a site that does not answer.
-func (s *Server) lookUpDependencies(ctx context.Context, r *site.Request) ([]site.Told, error) {
+func (s *Server) lookUpDependencies(ctx context.Context, r *site.Request) ([]site.JobStatus, error) {
 	elsewhere, err := s.remoteDependencies(ctx, r)
 	if err != nil || len(elsewhere) == 0 {
 		return nil, err
 	}
-	out := make([]site.Told, len(elsewhere))
+	out := make([]site.JobStatus, len(elsewhere))
 	failed := make([]error, len(elsewhere))
 	var work sync.WaitGroup
 	for i, e := range elsewhere {
 		work.Go(func() {
 			found, silent := s.locateJob(ctx, e.id)
-			if out[i] = (site.Told{Job: e.id, State: found.State}); found.State == site.Absent && len(silent) > 0 && !e.known {
+			if out[i] = (site.JobStatus{Job: e.id, State: found.State}); found.State == site.Absent && len(silent) > 0 && !e.known {
 				failed[i] = &problem.Problem{
 					Reason: problem.Unreachable, Field: "request.after", Accepted: "jobs that a site has", Retryable: true,
 					Message: fmt.Sprintf("dependency %s may be at a site that does not answer: %s", e.id, strings.Join(silent, ", ")),
@@ -146,7 +146,7 @@ func (s *Server) lookUpDependencies(ctx context.Context, r *site.Request) ([]sit
 			return nil, err
 		}
 	}
-	return slices.DeleteFunc(out, func(t site.Told) bool { return t.State == site.Absent }), nil
+	return slices.DeleteFunc(out, func(t site.JobStatus) bool { return t.State == site.Absent }), nil
 }
 
 // remoteJob is a job that this server is not the authority for.
@@ -217,7 +217,7 @@ func (s *Server) watchDependency(ctx context.Context, id batch.JobID) {
 		}
 		if found.State.Over() {
 			// An error means that the server is stopping; it asks again after the restart.
-			_ = s.doRetry(ctx, func() { s.core.Heard(s.now(), site.Told{Job: id, State: found.State}) })
+			_ = s.doRetry(ctx, func() { s.core.UpdateRemote(s.now(), site.JobStatus{Job: id, State: found.State}) })
 			continue
 		}
 		s.log.Debug("remote dependency has not ended", "job", id, "site", found.site, "state", found.State, "silent", silent)

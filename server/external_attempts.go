@@ -203,7 +203,7 @@ func progressOf(state journal.State, err error) (external.Progress, error) {
 
 // recoverExternal tries to claim an attempt after a restart and reports what became of
 // it. Only the claim has to be decided at once; the batch system reports the rest.
-func (s *Server) recoverExternal(j *site.Job) (site.Fate, error) {
+func (s *Server) recoverExternal(j *site.Job) (site.RecoveredAttempt, error) {
 	f := attemptFiles{s.data}
 	find := f.claim
 	if j.Started != batch.Never || j.State == site.Starting && s.data.LacksAttempts(j.ID) {
@@ -212,11 +212,11 @@ func (s *Server) recoverExternal(j *site.Job) (site.Fate, error) {
 	p, err := find(j.Key())
 	switch {
 	case err != nil || p.Barred:
-		return site.Fate{Won: err == nil}, err
+		return site.RecoveredAttempt{Won: err == nil}, err
 	case !p.Claimed: // it may have run, and its file is gone
-		return site.Fate{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseRunning}}, nil
+		return site.RecoveredAttempt{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseRunning}}, nil
 	case p.Began.IsZero():
-		return site.Fate{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseStarting}}, nil
+		return site.RecoveredAttempt{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseStarting}}, nil
 	}
-	return site.Fate{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseRunning, Started: p.Began}}, nil
+	return site.RecoveredAttempt{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseRunning, Started: p.Began}}, nil
 }

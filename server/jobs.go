@@ -187,7 +187,7 @@ func declined(err error) (rpc.Estimate, error) {
 }
 
 // Move starts to move a job to another site.
-func (s *Server) Move(ctx context.Context, o site.Order) (site.Job, error) {
+func (s *Server) Move(ctx context.Context, o site.MoveRequest) (site.Job, error) {
 	if o.To != s.cfg.Name { // the core has a better error for its own site
 		if _, err := s.Peer("to", o.To); err != nil {
 			return site.Job{}, err
@@ -280,7 +280,7 @@ func (s *Server) round(ctx context.Context, f func() ([]site.Job, error)) ([]sit
 }
 
 // Moves returns a page of the known moves, the latest first.
-func (s *Server) Moves(ctx context.Context, f site.MoveFilter, after site.MoveCursor, limit int) (page []site.MoveOf, err error) {
+func (s *Server) Moves(ctx context.Context, f site.MoveFilter, after site.MoveCursor, limit int) (page []site.JobMove, err error) {
 	err = s.see(ctx, func() { page = s.core.Moves(f, after, limit) })
 	return page, err
 }

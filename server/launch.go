@@ -236,6 +236,6 @@ func teachRuntimes(p batch.Policy, core *site.Site) {
 	if learner, learns := p.(interface {
 		Learn(owner, application string, estimate, runtime batch.Duration)
 	}); learns {
-		core.Ran(learner.Learn)
+		core.Runtimes(learner.Learn)
 	}
 }

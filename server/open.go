@@ -24,7 +24,7 @@ func (s *Server) open() error {
 	}
 	s.about = site.Config{
 		Name: s.cfg.Name, Platform: s.cfg.platform(), Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning, MaxWidth: s.cfg.Limits.Width, Patience: s.cfg.patience,
-		Stays: s.cfg.external() == nil && s.cfg.traits().Chooses(),
+		PausedKeepMemory: s.cfg.external() == nil && s.cfg.traits().Chooses(),
 	}
 	if s.about.Edge, err = s.edge(); err != nil {
 		return err

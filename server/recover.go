@@ -54,7 +54,7 @@ func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bo
 // when nothing can begin any more, and its answer overrides the file. No claim is made if the
 // attempt is known to have run, or if the directory that existed before the launch was recorded is
 // missing.
-func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.Fate, exec.Launched, error) {
+func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.RecoveredAttempt, exec.Launched, error) {
 	if s.cluster != nil {
 		fate, err := s.recoverExternal(j)
 		return fate, nil, err
@@ -62,19 +62,19 @@ func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.Fate, ex
 	removed := j.State == site.Starting && s.data.LacksAttempts(j.ID)
 	if j.Started == batch.Never && !removed {
 		if _, err := s.bar(j.Key()); err != nil {
-			return site.Fate{}, nil, err
+			return site.RecoveredAttempt{}, nil, err
 		}
 	}
 	won, st, process, err := s.attach(ctx, j.Key(), j)
 	switch {
 	case errors.Is(err, supervisor.ErrFollowed): // the batch system follows it and reports it
-		return site.Fate{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseStarting}}, nil, nil
+		return site.RecoveredAttempt{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseStarting}}, nil, nil
 	case err != nil:
-		return site.Fate{}, nil, err
+		return site.RecoveredAttempt{}, nil, err
 	case won && removed:
 		st = attempt.Status{Condition: attempt.Lost, Reason: "its directory was removed"}
 	case won:
-		return site.Fate{Won: true}, nil, nil
+		return site.RecoveredAttempt{Won: true}, nil, nil
 	}
 	found := batch.Found{Key: j.Key(), Phase: batch.PhaseEnded, Started: st.Started, Ended: st.Ended}
 	if process != nil {
@@ -83,13 +83,13 @@ func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.Fate, ex
 			s.log.Warn("process age unknown; the walltime counts by the wall clock", "job", j.ID, "error", err)
 			found.Started = st.Started
 		}
-		return site.Fate{Found: found}, process, nil
+		return site.RecoveredAttempt{Found: found}, process, nil
 	}
 	if found.Ended.IsZero() {
 		found.Ended = time.Now()
 	}
 	found.Outcome = outcome(j, &st, found.Ended, s.checkpoints(j.Service))
-	fate := site.Fate{Found: found}
+	fate := site.RecoveredAttempt{Found: found}
 	if service, err := s.cfg.Catalogue.Service(j.Service); err == nil {
 		var wrong string
 		fate.Outputs, wrong = s.results(ctx, j, service)

@@ -135,7 +135,7 @@ func (s *Server) Reservations(ctx context.Context, f site.ReservationFilter) (li
 	return list, err
 }
 
-// EstimateInside implements site.Insider.
+// EstimateInside implements site.ReservationPlanner.
 func (p *planner) EstimateInside(_ batch.Time, reservation batch.JobID, asks []batch.Ask, out []batch.Estimate) bool {
 	inside, able := p.server.system.(interface {
 		EstimateInside(ctx context.Context, reservation batch.Key, asks []batch.Ask) ([]batch.Estimate, bool, error)

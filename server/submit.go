@@ -51,7 +51,7 @@ func (s *Server) submitOnce(ctx context.Context, sub site.Submission) (site.Job,
 	if inputs := s.inputs(sub.Request); len(inputs) > 0 || len(sub.Request.After) > 0 {
 		known, err := s.knows(ctx, sub.ID)
 		if err == nil && !known {
-			sub.Told, err = s.lookUpDependencies(ctx, sub.Request)
+			sub.Remote, err = s.lookUpDependencies(ctx, sub.Request)
 		}
 		if err == nil && !known {
 			staged, err = s.stage(inputs)

@@ -138,7 +138,7 @@ func (l *Loop) committed(err error) {
 	default:
 		for i := range l.fx.Writes {
 			if w := &l.fx.Writes[i]; w.Dossier != nil {
-				l.core.Shed(w.Record.ID)
+				l.core.ReleaseDossier(w.Record.ID)
 			}
 		}
 		if !l.release() {

@@ -59,7 +59,7 @@ func gainOut(d *batch.Duration) *durationpb.Duration {
 func gainIn(d *durationpb.Duration) batch.Duration {
 	const century = 100 * 365 * 24 * 3600
 	if d == nil || d.GetSeconds() <= -century {
-		return site.AnyPrice
+		return site.AnyGain
 	}
 	s := min(d.GetSeconds(), rpc.LongestDuration)
 	return batch.Duration(s)*batch.Second + batch.Duration(d.GetNanos()/1000)

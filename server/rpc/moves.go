@@ -33,7 +33,7 @@ func (h handler) Withdraw(ctx context.Context, req *droverv1.WithdrawRequest) (*
 
 // MoveJob starts to move a job.
 func (h handler) MoveJob(ctx context.Context, req *droverv1.MoveJobRequest) (*droverv1.MoveJobResponse, error) {
-	j, err := h.s.Move(ctx, site.Order{
+	j, err := h.s.Move(ctx, site.MoveRequest{
 		Job: batch.JobID(req.GetJobId()), To: req.GetTo(), Seen: req.GetSeenEpoch(), MinGain: gainIn(req.GetMinGain()),
 		Reason: req.GetReason(), Agent: req.GetAgent(),
 	})
@@ -153,7 +153,7 @@ func moveOut(id batch.JobID, service string, m *site.Move) *droverv1.Move {
 		JobId: string(id), Service: service, From: m.From, To: m.To, Epoch: m.Epoch, State: moveStatesOut[m.State],
 		OrderedAt: timeOut(m.Ordered), SettledAt: timeOut(m.Settled), Reason: m.Reason, Agent: m.Agent, AbortedWhy: m.Why,
 	}
-	if m.MinGain != site.AnyPrice {
+	if m.MinGain != site.AnyGain {
 		out.MinGain = gainOut(&m.MinGain)
 	}
 	out.PredictedGain, out.RealizedGain = gainOut(m.Predicted), gainOut(m.Realized)

@@ -62,11 +62,11 @@ type Jobs interface {
 // Moves is the part of Server about jobs that change sites.
 type Moves interface {
 	Withdraw(ctx context.Context, id string) (withdrawn bool, j site.Job, err error)
-	Move(ctx context.Context, o site.Order) (site.Job, error)
+	Move(ctx context.Context, o site.MoveRequest) (site.Job, error)
 	Settle(ctx context.Context, id string, epoch uint32, as site.Settlement, reason string) (site.Job, error)
 	Hold(ctx context.Context, round string, lease batch.Duration, ids []batch.JobID) ([]site.Job, error)
 	Place(ctx context.Context, round, agent string, list []site.Placement) ([]site.Job, error)
-	Moves(ctx context.Context, f site.MoveFilter, after site.MoveCursor, limit int) ([]site.MoveOf, error)
+	Moves(ctx context.Context, f site.MoveFilter, after site.MoveCursor, limit int) ([]site.JobMove, error)
 	// WatchJobs sends all jobs that are not final, then synced, then every job that
 	// changes.
 	WatchJobs(ctx context.Context, send func(jobs []site.Job, synced bool) error) error

@@ -21,33 +21,33 @@ type Accuracy struct {
 	Jobs    int
 	Start   Errors
 	End     Errors
-	Run     batch.Share // median of runtime over what was estimated; batch.One: as estimated
+	Run     batch.Share // median of runtime over estimate; batch.One if it was exact
 	Kind    batch.Kind  // of the latest estimate
 }
 
-// Errors are what happened minus what was estimated: positive of what came later.
+// Errors sums up what happened minus what was estimated, so late jobs count as positive.
 type Errors struct {
 	Bias   batch.Duration // mean
 	Median batch.Duration
-	P50    batch.Duration // of the amounts, early or late
+	P50    batch.Duration // of absolute errors
 	P90    batch.Duration
 }
 
-// The bounds of what is remembered.
+// Limits of what is remembered.
 const (
-	samplesPerService = 512
-	mostSampled       = 1000    // services
-	largestRatio      = 1 << 10 // of a runtime to its estimate
+	samplesPerService  = 512
+	maxSampledServices = 1000    // services
+	maxRatio           = 1 << 10 // of a runtime to its estimate
 )
 
-// sample is one job's estimate against what happened.
+// sample compares one job with its estimate.
 type sample struct {
 	start, end batch.Duration // errors
 	run        batch.Share    // runtime over estimated
 	kind       batch.Kind
 }
 
-// sampleLog is the last samples of a service, the oldest overwritten first.
+// sampleLog is a ring of the last samples of a service.
 type sampleLog struct {
 	samples []sample
 	next    int
@@ -65,7 +65,7 @@ func (l *sampleLog) add(s sample) {
 	l.next = (l.next + 1) % samplesPerService
 }
 
-// sampleOf returns what a job has to say about estimates, if anything.
+// sampleOf returns the sample of a job; false if its estimate cannot be compared.
 func sampleOf(j *Job) (sample, bool) {
 	if j.State != Done && j.State != Killed || !j.Kept || j.Started == batch.Never || j.Estimate.Run <= 0 || j.Transit != nil && j.Transit.Placed ||
 		j.Retried > 0 || j.Needs != nil && j.Needs.After {
@@ -82,43 +82,42 @@ func sampleOf(j *Job) (sample, bool) {
 	}, true
 }
 
-// ratio returns a over b, b above 0, rounded down.
+// ratio returns a/b, rounded down; b is above 0.
 func ratio(a, b batch.Duration) batch.Share {
 	if a <= 0 {
 		return 0
 	}
-	if a/b >= largestRatio {
-		return largestRatio * batch.One
+	if a/b >= maxRatio {
+		return maxRatio * batch.One
 	}
 	for a > 1<<40 { // 12 days: the last bits do not matter
 		a, b = a>>1, max(b>>1, 1)
 	}
-	return batch.Share(min(int64(a)*int64(batch.One)/int64(b), largestRatio*int64(batch.One)))
+	return batch.Share(min(int64(a)*int64(batch.One)/int64(b), maxRatio*int64(batch.One)))
 }
 
-// learn notes how the estimate of a job that has ended was kept.
-func (s *Site) learn(j *Job) {
+// addSample records the sample of a job that has ended.
+func (s *Site) addSample(j *Job) {
 	it, ok := sampleOf(j)
 	if !ok {
 		return
 	}
-	l := s.learnt[j.Service]
+	l := s.samples[j.Service]
 	if l == nil {
-		if len(s.learnt) >= mostSampled {
+		if len(s.samples) >= maxSampledServices {
 			return
 		}
-		if s.learnt == nil {
-			s.learnt = make(map[string]*sampleLog)
+		if s.samples == nil {
+			s.samples = make(map[string]*sampleLog)
 		}
 		l = &sampleLog{}
-		s.learnt[j.Service] = l
+		s.samples[j.Service] = l
 	}
 	l.add(it)
 }
 
-// relearn takes up what the records of an earlier life say, in the order in which
-// their jobs ended.
-func (s *Site) relearn() {
+// restoreSamples records the samples of restored jobs in the order of their ends.
+func (s *Site) restoreSamples() {
 	var ended []*Job
 	for _, j := range s.book.order {
 		if j != nil && (j.State == Done || j.State == Killed) {
@@ -127,13 +126,13 @@ func (s *Site) relearn() {
 	}
 	slices.SortStableFunc(ended, func(a, b *Job) int { return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.ID, b.ID)) })
 	for _, j := range ended {
-		s.learn(j)
+		s.addSample(j)
 	}
 }
 
-// AccuracyOf returns how estimates for a service were kept; false if nobody knows.
+// AccuracyOf returns the accuracy of estimates for a service; false if it is unknown.
 func (s *Site) AccuracyOf(service string) (Accuracy, bool) {
-	l := s.learnt[service]
+	l := s.samples[service]
 	if l == nil {
 		return Accuracy{}, false
 	}
@@ -143,10 +142,10 @@ func (s *Site) AccuracyOf(service string) (Accuracy, bool) {
 	return l.summary, true
 }
 
-// Accuracy returns how estimates were kept, by the names of services.
+// Accuracy returns the accuracy of estimates for all services, sorted by name.
 func (s *Site) Accuracy() []Accuracy {
-	names := make([]string, 0, len(s.learnt))
-	for name := range s.learnt {
+	names := make([]string, 0, len(s.samples))
+	for name := range s.samples {
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -168,11 +167,11 @@ func summarize(service string, l *sampleLog) Accuracy {
 	return Accuracy{Service: service, Jobs: n, Start: errorsOf(start), End: errorsOf(end), Run: run[rank(n, 50)], Kind: latest.kind}
 }
 
-// errorsOf sums up errors, of which there is at least one, and changes them.
+// errorsOf sums up at least one error. It changes the slice.
 func errorsOf(all []batch.Duration) Errors {
 	n := len(all)
 	var mean batch.Duration
-	for _, d := range all { // a sum of whole errors may be too large
+	for _, d := range all { // the sum of all errors could overflow
 		mean += d / batch.Duration(n)
 	}
 	slices.Sort(all)
@@ -185,5 +184,5 @@ func errorsOf(all []batch.Duration) Errors {
 	return e
 }
 
-// rank returns the index of a percentile among n sorted values: the nearest rank.
+// rank returns the index of a percentile among n sorted values (nearest rank).
 func rank(n, percent int) int { return max((n*percent+99)/100-1, 0) }

@@ -26,16 +26,16 @@ func TestAccuracyIsWhatHappenedAgainstWhatWasEstimated(t *testing.T) {
 		t.Error("something is known of estimates before there were any")
 	}
 	const sec = batch.Second
-	s.learn(finished("a", Done, 10*sec, 100*sec, 30*sec, 50*sec))    // start +20, end -30, half
-	s.learn(finished("b", Done, 10*sec, 100*sec, 0, 50*sec))         // -10, -60
-	s.learn(finished("c", Killed, 10*sec, 100*sec, 10*sec, 100*sec)) // 0, 0
-	s.learn(finished("d", Failed, 10*sec, 100*sec, 500*sec, sec))    // ended when it liked to
+	s.addSample(finished("a", Done, 10*sec, 100*sec, 30*sec, 50*sec))    // start +20, end -30, half
+	s.addSample(finished("b", Done, 10*sec, 100*sec, 0, 50*sec))         // -10, -60
+	s.addSample(finished("c", Killed, 10*sec, 100*sec, 10*sec, 100*sec)) // 0, 0
+	s.addSample(finished("d", Failed, 10*sec, 100*sec, 500*sec, sec))    // ended when it liked to
 	moved := finished("e", Done, 10*sec, 100*sec, 410*sec, 100*sec)
 	moved.Transit = &Transit{Quoted: moved.Submitted.Add(400 * sec)}
-	s.learn(moved) // 0, 0
+	s.addSample(moved) // 0, 0
 	placed := finished("f", Done, 10*sec, 100*sec, 500*sec, 100*sec)
 	placed.Transit = &Transit{Placed: true}
-	s.learn(placed)
+	s.addSample(placed)
 	want := Accuracy{
 		Service: "lu", Jobs: 4, Kind: batch.Forecast, Run: batch.One / 2,
 		Start: Errors{Bias: 2_500_000, Median: 0, P50: 0, P90: 20 * sec},
@@ -49,10 +49,10 @@ func TestAccuracyIsWhatHappenedAgainstWhatWasEstimated(t *testing.T) {
 func TestAccuracyIsOfTheLastJobs(t *testing.T) {
 	s := &Site{}
 	for range samplesPerService {
-		s.learn(finished("old", Done, 0, batch.Second, batch.Hour, batch.Second))
+		s.addSample(finished("old", Done, 0, batch.Second, batch.Hour, batch.Second))
 	}
 	for i := range samplesPerService {
-		s.learn(finished("new", Done, 0, batch.Second, 0, batch.Second))
+		s.addSample(finished("new", Done, 0, batch.Second, 0, batch.Second))
 		if a, _ := s.AccuracyOf("lu"); a.Jobs != samplesPerService || (a.Start.Bias == 0) != (i == samplesPerService-1) {
 			t.Fatalf("after %d new jobs: %+v", i+1, a)
 		}
@@ -104,7 +104,7 @@ func TestRatiosOfRuntimesAreExactWhereTheyCanBe(t *testing.T) {
 		{batch.Hour, batch.Hour, batch.One},
 		{batch.Hour, 2 * batch.Hour, batch.One / 2},
 		{1 << 50, 1 << 49, 2 * batch.One},
-		{1 << 50, 1, largestRatio * batch.One},
+		{1 << 50, 1, maxRatio * batch.One},
 	} {
 		if got := ratio(c.a, c.b); got != c.want {
 			t.Errorf("%d over %d: %d, want %d", c.a, c.b, got, c.want)

@@ -8,14 +8,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// Agreement makes a request's deadline one that is kept or refused.
+// Agreement makes the deadline of a request binding: the site keeps it or refuses the request.
 type Agreement struct {
-	Value      float64 `json:"value,omitempty"`      // of keeping it
-	Penalty    float64 `json:"penalty,omitempty"`    // of breaking it
-	Checkpoint bool    `json:"checkpoint,omitempty"` // the job can be stopped and go on from there
+	Value      float64 `json:"value,omitempty"`      // of keeping the deadline
+	Penalty    float64 `json:"penalty,omitempty"`    // of missing it
+	Checkpoint bool    `json:"checkpoint,omitempty"` // the job can be stopped and can continue from a checkpoint
 }
 
-// validate checks what a request says of its agreement.
+// validateAgreement checks the agreement of a request.
 func (r *Request) validateAgreement() error {
 	a := r.Agreement
 	if a == nil {
@@ -34,8 +34,7 @@ func (r *Request) validateAgreement() error {
 	return nil
 }
 
-// agreed returns what a request agrees on, with what its service says of itself; nil for
-// nothing.
+// agreed returns the agreement of a request, completed by what its service says; nil for none.
 func (s *Site) agreed(r *Request) *Agreement {
 	if r.Agreement == nil {
 		return nil
@@ -48,7 +47,7 @@ func (s *Site) agreed(r *Request) *Agreement {
 	return &a
 }
 
-// AgreementState is what has become of the agreement about a job.
+// AgreementState is the state of the agreement about a job.
 type AgreementState uint8
 
 // The states of an agreement.
@@ -56,8 +55,8 @@ const (
 	NotAgreed    AgreementState = iota
 	AgreedOpen                  // the job has not ended
 	AgreedKept                  // completed by the deadline
-	BrokenByUser                // the job outran its estimate, or failed by itself
-	BrokenBySite                // whatever else it was
+	BrokenByUser                // the job exceeded its estimate or failed by itself
+	BrokenBySite                // any other failure to keep it
 	AgreedVoid                  // the job was cancelled
 )
 
@@ -82,8 +81,7 @@ func parseAgreement(name string) (AgreementState, bool) {
 	return 0, false
 }
 
-// Agreements counts what has become of a site's agreements. The counts outlive its
-// jobs.
+// Agreements counts a site's agreements by their result. The counts include forgotten jobs.
 type Agreements struct {
 	Accepted int64   `json:"accepted"`
 	Kept     int64   `json:"kept"`
@@ -91,27 +89,27 @@ type Agreements struct {
 	BySite   int64   `json:"by_site"`
 	Void     int64   `json:"void"`
 	Value    float64 `json:"value"`   // of those that were kept
-	Penalty  float64 `json:"penalty"` // of those that the site has broken
+	Penalty  float64 `json:"penalty"` // of those that the site broke
 }
 
 // Agreements returns the counts.
 func (s *Site) Agreements() Agreements { return s.agreements }
 
-// RestoreAgreements gives a site the counts of an earlier life.
+// RestoreAgreements sets the counts of an earlier run.
 func (s *Site) RestoreAgreements(a Agreements) { s.agreements = a }
 
-// judged says what has become of an agreement about a job that has ended.
-func (j *Job) judged() AgreementState {
+// agreementResult returns the result of the agreement about a job that has ended.
+func (j *Job) agreementResult() AgreementState {
 	switch {
 	case j.State == Cancelled:
 		return AgreedVoid
 	case j.State == Done && j.Ended <= j.Needs.Deadline:
 		return AgreedKept
-	case j.Retried > 0: // the place that was agreed on is used up
+	case j.Retried > 0: // the agreed slot is used up
 		return BrokenByUser
-	case j.State == Done || j.late():
+	case j.State == Done || j.startedTooLate():
 		return BrokenBySite
-	case j.State == Killed && j.Ended.Sub(j.Started) < j.left(): // it was shortened
+	case j.State == Killed && j.Ended.Sub(j.Started) < j.left(): // its slot was shortened
 		return BrokenBySite
 	case j.State == Killed || j.Outcome().End == batch.EndFailed:
 		return BrokenByUser
@@ -119,19 +117,19 @@ func (j *Job) judged() AgreementState {
 	return BrokenBySite
 }
 
-// late says that the place which a job got could not keep its agreement, whatever the
-// job did then.
-func (j *Job) late() bool {
+// startedTooLate reports whether the slot of a job was too late for its deadline, whatever the job
+// did.
+func (j *Job) startedTooLate() bool {
 	return j.Started == batch.Never || j.Started.Add(j.left()) > j.Needs.Deadline
 }
 
-// judge counts what has become of the agreement about a job that has just ended.
-func (s *Site) judge(j *Job) {
+// settleAgreement counts the result of the agreement about a job that has just ended.
+func (s *Site) settleAgreement(j *Job) {
 	if j.agreement != AgreedOpen || j.Needs == nil || j.Needs.Agreed == nil {
 		return
 	}
 	a := &s.agreements
-	s.change(j, func() { j.agreement = j.judged() })
+	s.change(j, func() { j.agreement = j.agreementResult() })
 	switch j.agreement {
 	case AgreedKept:
 		a.Kept++
@@ -146,11 +144,11 @@ func (s *Site) judge(j *Job) {
 	}
 }
 
-// Agreement returns what has become of the agreement about a job.
+// Agreement returns the state of the agreement about a job.
 func (j *Job) Agreement() AgreementState { return j.agreement }
 
-// Revoke forgets a job with an agreement that the batch system has refused, before
-// anybody has heard of it.
+// Revoke removes a new job whose agreement the batch system refused. Its submission was not
+// answered yet.
 func (s *Site) Revoke(id batch.JobID) {
 	j := s.book.byID[id]
 	if j == nil || !j.fresh {
@@ -167,23 +165,23 @@ func (s *Site) Revoke(id batch.JobID) {
 	s.agreements.Accepted--
 }
 
-// keeps says whether an estimate of a kind is something to agree on.
-func keeps(k batch.Kind) bool {
+// binding reports whether an agreement can rest on an estimate of this kind.
+func binding(k batch.Kind) bool {
 	return k == batch.Promised || k == batch.Planned || k == batch.Probable
 }
 
-// agree is conclude for a request with an agreement: c is what the planner answers.
-func (s *Site) agree(now batch.Time, q Question, job *batch.Job, menu []batch.Shape, c choice, planner Planner) (Quote, error) {
+// quoteAgreement is finishQuote for a request with an agreement; c is the answer of the planner.
+func (s *Site) quoteAgreement(now batch.Time, q Question, job *batch.Job, menu []batch.Shape, c choice, planner Planner) (Quote, error) {
 	r := q.Request
-	if c.index >= 0 && c.end <= r.Deadline && keeps(c.kind) {
+	if c.index >= 0 && c.end <= r.Deadline && binding(c.kind) {
 		return quoteOf(now, menu, c), nil
 	}
-	// What could be agreed on instead?
+	// Find the nearest alternative for the refusal.
 	free := *job
 	free.Deadline = 0
 	ask := batch.Ask{Job: &free, Shapes: menu, From: from(now, q)}
 	c, ok := s.tuner.tune(now, ask, planner)
-	if ok && c.index < 0 { // it may be the agreement that cannot be had
+	if ok && c.index < 0 { // perhaps only the agreement is impossible
 		free.Agreed = false
 		if c, ok = s.tuner.tune(now, ask, planner); c.index >= 0 {
 			c.kind = batch.Forecast
@@ -194,7 +192,7 @@ func (s *Site) agree(now batch.Time, q Question, job *batch.Job, menu []batch.Sh
 		return Quote{}, ErrNoPlan
 	case c.index < 0:
 		return Quote{}, problem.Field(problem.CannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
-	case !keeps(c.kind):
+	case !binding(c.kind):
 		return Quote{}, &problem.Problem{
 			Reason: problem.NoPromise, Field: "request.agreement", Accepted: "no agreement, or a site whose policy plans", Hint: "--best-effort asks for none",
 			Message: fmt.Sprintf("site %s can only forecast when it would be completed, and promises nothing", s.config.Name),

@@ -43,7 +43,7 @@ func TestWhoHasBrokenAnAgreement(t *testing.T) {
 		if c.started < 0 {
 			j.Started = batch.Never
 		}
-		if got := j.judged(); got != c.want {
+		if got := j.agreementResult(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -90,7 +90,7 @@ func TestJobsWithAnAgreementAreNeitherHeldNorMovedAndOutliveARestart(t *testing.
 	if held, err := s.Hold(sec(2), "round", batch.Minute, nil); err != nil || len(held) != 0 {
 		t.Errorf("%v, %v", held, err)
 	}
-	_, err := s.Move(sec(2), Order{Job: numbered(1), To: "nancy"}, idle(numbered(1), sec(9)))
+	_, err := s.Move(sec(2), MoveRequest{Job: numbered(1), To: "nancy"}, idle(numbered(1), sec(9)))
 	refused(t, err, problem.NotMovable, "job_id")
 	if l := s.Load(); l.Waiting != 1 || l.Bound != 1 {
 		t.Errorf("%+v", l)

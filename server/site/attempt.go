@@ -7,17 +7,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Starting says that the batch system is about to launch the attempt. Only when
-// what it answers without an error is durable may the attempt be launched: the
-// job may have been cancelled or handed over meanwhile. With the places that it
-// has, a server that is killed before it hears of its running can adopt it: of an
-// attempt that is launched once more, because its node was gone, they are the new ones.
+// Starting reports that the batch system is about to launch the attempt. It may do so only after
+// the result, without an error, is durable: the job may have been cancelled or handed over. With
+// places, the allocation is recorded, so that a server that is killed before Running can adopt the
+// attempt. An attempt that is launched again because its node failed has new places.
 func (s *Site) Starting(now batch.Time, key batch.Key, places ...batch.NodeAllocation) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {
 		return Job{}, err
 	}
-	if j.State == Cancelling && !j.busy || len(j.Awaits()) > 0 { // the claim is on its way; its time has not come
+	if j.State == Cancelling && !j.busy || len(j.Awaits()) > 0 { // the claim is pending, or a dependency has not ended
 		return *j, &TransitionError{Job: j.ID, State: j.State, Event: OnStarting}
 	}
 	note := func() {
@@ -29,12 +28,11 @@ func (s *Site) Starting(now batch.Time, key batch.Key, places ...batch.NodeAlloc
 	if j.State == Starting && len(places) > 0 && (j.Run == nil || !slices.Equal(j.Run.Places, places)) {
 		s.change(j, note)
 	}
-	return s.happen(now, j, OnStarting, note)
+	return s.apply(now, j, OnStarting, note)
 }
 
-// Unlaunched says that nothing was sent of a launch that Starting has let begin, and
-// never will be: the attempt waits in the batch system as it did before, and may be
-// moved again.
+// Unlaunched reports that nothing was sent for a launch after Starting, and never will be. The
+// attempt waits in the batch system as before and can be moved again.
 func (s *Site) Unlaunched(key batch.Key) error {
 	j, err := s.attempt(key)
 	if err == nil && j.State == Starting {
@@ -43,13 +41,13 @@ func (s *Site) Unlaunched(key batch.Key) error {
 	return err
 }
 
-// namesOf names the nodes of places, each once, so that they are known where another
-// life of the server numbers them otherwise.
+// namesOf returns the names of the nodes of an allocation, each once. Names stay valid if nodes are
+// numbered differently after a restart.
 func (s *Site) namesOf(places []batch.NodeAllocation) []string {
 	var names []string
 	for _, l := range places {
 		if l.Node < 0 || int(l.Node) >= len(s.config.Platform.Nodes) {
-			continue // the batch system's own matter
+			continue // a node that only the batch system knows
 		}
 		if name := s.config.Platform.Nodes[l.Node].Name; !slices.Contains(names, name) {
 			names = append(names, name)
@@ -58,7 +56,7 @@ func (s *Site) namesOf(places []batch.NodeAllocation) []string {
 	return names
 }
 
-// launchOf says how often programs of a service are started.
+// launchOf returns how many processes of a service are launched.
 func (s *Site) launchOf(name string) batch.Launch {
 	if s.config.Catalogue == nil {
 		return batch.LaunchOnce
@@ -70,26 +68,24 @@ func (s *Site) launchOf(name string) batch.Launch {
 	return service.Launch
 }
 
-// Running says that the attempt has begun to run at now.
+// Running reports that the attempt started at now.
 func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []batch.NodeAllocation) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {
 		return Job{}, err
 	}
-	return s.happen(now, j, OnRunning, func() {
+	return s.apply(now, j, OnRunning, func() {
 		r := j.run()
 		r.Nodes, r.Places = slices.Clone(nodes), slices.Clone(places)
 		j.Started = now
 	})
 }
 
-// Ended says that the attempt ended at now, and what it has written. A batch
-// system's refusal to queue it is an end as well: batch.EndStartFailed. After
-// batch.EndNeverRan the job waits again and gets another attempt, and so it does
-// after batch.EndLost if it may be executed twice, or has a checkpoint to go on from;
-// Config.Attempts bounds that. After
-// batch.EndStopped another attempt goes on from where this one was, and after
-// batch.EndFailed one is made anew if the request wants it.
+// Ended reports that the attempt ended at now, and what it wrote. If the batch system refuses to
+// queue it, the end is batch.EndStartFailed. Another attempt follows after batch.EndNeverRan, and
+// after batch.EndLost if the job is restartable or has a checkpoint; Config.Attempts limits their
+// number. After batch.EndStopped another attempt continues from the checkpoint. After
+// batch.EndFailed another attempt starts from the beginning if the request has retries left.
 func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outputs []Output) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {
@@ -97,12 +93,12 @@ func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outpu
 	}
 	e := eventOf(outcome)
 	lives := j.State == Waiting || j.State == Held || j.State == Moving || j.State == Starting || j.State == Running
-	again := (e == OnNeverRan || e == OnLost && j.resumable()) && j.Vain+1 < s.config.Attempts
+	again := (e == OnNeverRan || e == OnLost && j.resumable()) && j.FailedAttempts+1 < s.config.Attempts
 	switch {
 	case e == OnStopped && (lives || j.State == Cancelling):
 		return s.stopped(now, j, lives, outcome, outputs)
 	case lives && again:
-		s.change(j, func() { j.Vain++ })
+		s.change(j, func() { j.FailedAttempts++ })
 		s.requeue(now, j)
 		return *j, nil
 	case e == OnFailed && j.mayRetry(outcome) && s.retriable(now, j, lives):
@@ -110,27 +106,27 @@ func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outpu
 		return *j, nil
 	case lives && e == OnNeverRan:
 		e = OnFailed
-	case j.State == Cancelling && !j.busy && e == OnNeverRan: // the claim is on its way
+	case j.State == Cancelling && !j.busy && e == OnNeverRan: // the claim is pending
 		return *j, nil
 	}
 	return s.end(now, j, e, outcome, outputs)
 }
 
-// end notes how a job has ended.
+// end records how a job ended.
 func (s *Site) end(now batch.Time, j *Job, e Event, outcome batch.Outcome, outputs []Output) (Job, error) {
-	return s.happen(now, j, e, func() {
+	return s.apply(now, j, e, func() {
 		r := j.run()
 		r.Outcome, r.Outputs = outcome, outputs
 		j.Ended = now
-		if e == OnDone { // what failed has gained nothing
-			s.realize(now, j)
+		if e == OnDone { // a failed job gained nothing by its moves
+			s.recordGain(now, j)
 		}
 	})
 }
 
-// requeue lets a job whose attempt came to nothing wait for another one.
+// requeue makes a job wait for another attempt.
 func (s *Site) requeue(now batch.Time, j *Job) {
-	s.leave(now, j, "it has to be launched again")
+	s.endRoundAndMove(now, j, "it has to be launched again")
 	s.change(j, func() {
 		j.State, j.busy = Waiting, false
 		j.Attempt = s.attemptAfter(j.ID, j.Under, j.Attempt)
@@ -138,14 +134,14 @@ func (s *Site) requeue(now batch.Time, j *Job) {
 	})
 	if len(j.Awaits()) > 0 {
 		s.change(j, func() { j.State = Held })
-		s.hold(j)
+		s.holdForDependencies(j)
 		return
 	}
 	s.plan(batch.CmdSubmit, j)
 }
 
-// attempt returns the job of a key, or a *problem.Problem unless it is the job's present
-// attempt.
+// attempt returns the job of a key. The error is a *problem.Problem if the key is not the job's
+// present attempt.
 func (s *Site) attempt(key batch.Key) (*Job, error) {
 	j := s.book.byID[key.Job]
 	if j == nil || !j.Kept || j.Key() != key {
@@ -154,19 +150,19 @@ func (s *Site) attempt(key batch.Key) (*Job, error) {
 	return j, nil
 }
 
-// happen applies an event of the batch system. The error is a *TransitionError,
-// and the job is then as it was.
-func (s *Site) happen(now batch.Time, j *Job, e Event, note func()) (Job, error) {
+// apply applies an event of the batch system. The error is a *TransitionError; the job is then
+// unchanged.
+func (s *Site) apply(now batch.Time, j *Job, e Event, note func()) (Job, error) {
 	to := next(j.State, e)
 	switch {
-	case to == misfit:
+	case to == noState:
 		return *j, &TransitionError{Job: j.ID, State: j.State, Event: e}
-	case to == j.State && !(to == Cancelling && !j.heard(e)):
+	case to == j.State && !(to == Cancelling && !j.reached(e)):
 		return *j, nil
 	}
-	s.leave(now, j, "it has started")
-	if len(j.Awaits()) > 0 { // whatever has brought that about
-		s.await(j, nil)
+	s.endRoundAndMove(now, j, "it has started")
+	if len(j.Awaits()) > 0 { // it has started or ended in spite of its dependencies
+		s.setAwaits(j, nil)
 	}
 	s.change(j, func() {
 		if note != nil {
@@ -179,18 +175,17 @@ func (s *Site) happen(now batch.Time, j *Job, e Event, note func()) (Job, error)
 	switch {
 	case to.Final():
 		s.book.load.Ended++
-		s.learn(j)
-		s.judge(j)
-		s.tellAfter(now, Told{j.ID, to})
-	case to == Running && j.Cancel: // recorded while it was being handed over
+		s.addSample(j)
+		s.settleAgreement(j)
+		s.notifyDependents(now, JobStatus{j.ID, to})
+	case to == Running && j.Cancel: // recorded while the job was being handed over
 		s.kill(j)
 	}
 	return *j, nil
 }
 
-// leave ends what a round or a move wanted of a job. The caller sets its new
-// state.
-func (s *Site) leave(now batch.Time, j *Job, why string) {
+// endRoundAndMove releases a job from its round and aborts its move. The caller sets the new state.
+func (s *Site) endRoundAndMove(now batch.Time, j *Job, why string) {
 	if j.State == Moving || j.State == Yielding {
 		s.abort(now, j, why)
 	}
@@ -200,30 +195,30 @@ func (s *Site) leave(now batch.Time, j *Job, why string) {
 	s.arm(j, batch.Never)
 }
 
-// heard says whether a job that is being cancelled was already known to have
-// come so far.
-func (j *Job) heard(e Event) bool {
+// reached reports whether a job that is being cancelled was already known to have started (or, for
+// OnStarting, to be launched).
+func (j *Job) reached(e Event) bool {
 	if e == OnStarting {
 		return j.busy
 	}
 	return j.Started != batch.Never
 }
 
-// Claimed answers a claim: won means that the attempt has not been launched and
-// never will be; otherwise it has, and the batch system says what becomes of it.
+// Claimed reports the result of a claim. If it was won, the attempt was not launched and never will
+// be. Otherwise it was launched, and the batch system reports what becomes of it.
 func (s *Site) Claimed(now batch.Time, key batch.Key, won bool) {
 	j, err := s.attempt(key)
 	if err != nil {
-		return // it was answered before
+		return // already reported
 	}
 	switch {
 	case j.State == Yielding && won && !j.Cancel:
 		s.commit(now, j)
 	case j.State == Yielding && won:
-		s.leave(now, j, "it was cancelled")
+		s.endRoundAndMove(now, j, "it was cancelled")
 		s.cancelled(now, j, "")
 	case j.State == Yielding:
-		s.leave(now, j, "it has started")
+		s.endRoundAndMove(now, j, "it has started")
 		s.change(j, func() { j.State, j.busy = Starting, true })
 		if j.Cancel {
 			s.kill(j)
@@ -231,54 +226,53 @@ func (s *Site) Claimed(now batch.Time, key batch.Key, won bool) {
 	case j.State == Cancelling && won && !j.busy:
 		s.cancelled(now, j, "")
 	case j.State == Cancelling && !won:
-		if !j.busy { // unless it was heard to run before
+		if !j.busy { // unless it was reported as running before
 			s.change(j, func() { j.busy = true })
 		}
 		s.command(batch.CmdCancel, j.Key())
 	}
 }
 
-// stay is one stay of a job at a site: attempts are counted within it.
-type stay struct {
+// residence is the time of a job at a site between two moves. Attempts are counted within it.
+type residence struct {
 	job   batch.JobID
 	under uint32 // epoch
 }
 
-// Void says that a batch system which has outlived its core has seen an attempt
-// that this core knows nothing of: the commit that made it has failed. Its name is
-// used up, as the batch system may still have something to tell of it: attempts of
-// that stay take higher numbers.
+// Void records an attempt that a batch system has seen but this core has not: the commit that
+// created it failed, and the batch system outlived the core. Its number is not used again, because
+// the batch system may still report it. Later attempts of the residence get higher numbers.
 func (s *Site) Void(key batch.Key) {
 	if s.voided == nil {
-		s.voided = make(map[stay]uint32)
+		s.voided = make(map[residence]uint32)
 	}
-	at := stay{key.Job, key.Epoch}
+	at := residence{key.Job, key.Epoch}
 	s.voided[at] = max(s.voided[at], key.Attempt)
 }
 
-// attemptAfter returns the number of the attempt that follows one, 0 for none.
+// attemptAfter returns the number of the attempt that follows one, which is 0 for none.
 func (s *Site) attemptAfter(id batch.JobID, under, attempt uint32) uint32 {
-	return max(attempt, s.voided[stay{id, under}]) + 1
+	return max(attempt, s.voided[residence{id, under}]) + 1
 }
 
-// Measured is what was found out of the tasks of a job while they ran.
+// Measured is the measured resource use of a job's tasks.
 type Measured struct {
-	CPU    batch.Share `json:"cpu"`              // that each needs, 1..batch.One
-	Memory int64       `json:"memory,omitempty"` // that one used at most, bytes
+	CPU    batch.Share `json:"cpu"`              // need of each task, 1..batch.One
+	Memory int64       `json:"memory,omitempty"` // peak of one task, bytes
 }
 
-// Measured notes what was found out of the attempt's tasks. It stays when another attempt
-// follows, which runs the same. What it is told of other attempts it does not note.
+// Measured records measurements of the present attempt and ignores those of others. They stay valid
+// for later attempts, which run the same program.
 func (s *Site) Measured(key batch.Key, m Measured) {
 	j, err := s.attempt(key)
-	if err != nil || j.Measured != nil && *j.Measured == m || m.wrong() != "" {
+	if err != nil || j.Measured != nil && *j.Measured == m || m.invalid() != "" {
 		return
 	}
 	s.change(j, func() { j.Measured = &m })
 }
 
-// wrong says what about it cannot be.
-func (m Measured) wrong() string {
+// invalid returns what is wrong with a measurement, "" for nothing.
+func (m Measured) invalid() string {
 	if m.CPU < 1 || m.CPU > batch.One || m.Memory < 0 {
 		return fmt.Sprintf("a measured need of %d/%d of a processor and %d bytes", m.CPU, batch.One, m.Memory)
 	}

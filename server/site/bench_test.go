@@ -50,7 +50,7 @@ func BenchmarkWaiting(b *testing.B) {
 				b.Fatal(err)
 			}
 			s.Take(0, &fx)
-			s.Shed(id)
+			s.ReleaseDossier(id)
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)

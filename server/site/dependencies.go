@@ -10,17 +10,17 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// Dependency is a job that has to end before another one may start.
+// Dependency is a job that must end before another one can start.
 type Dependency struct {
 	Job batch.JobID `json:"job"`
-	Any bool        `json:"any,omitempty"` // however it ends; otherwise it has to be Done
+	Any bool        `json:"any,omitempty"` // any end counts; otherwise only Done
 }
 
-// met says whether a job that has ended so lets the other one start.
+// met reports whether a final state satisfies the dependency.
 func (d Dependency) met(state State) bool { return d.Any || state == Done }
 
-// Awaits returns what a job is Held for: those of its request's dependencies that have
-// not ended; none of one that is not, or is held for something else.
+// Awaits returns the dependencies that a Held job still waits for; none if the job is not held or
+// is held for a round.
 func (j *Job) Awaits() []Dependency {
 	if j.awaits == nil {
 		return nil
@@ -28,7 +28,7 @@ func (j *Job) Awaits() []Dependency {
 	return *j.awaits
 }
 
-// awaitsOf returns dependencies as a job has them.
+// awaitsOf returns dependencies in the form of Job.awaits, nil for none.
 func awaitsOf(list []Dependency) *[]Dependency {
 	if len(list) == 0 {
 		return nil
@@ -36,23 +36,23 @@ func awaitsOf(list []Dependency) *[]Dependency {
 	return &list
 }
 
-// Told is what another site has said of a job.
-type Told struct {
+// JobStatus is the last known state of a job, usually one at another site.
+type JobStatus struct {
 	Job   batch.JobID
 	State State
 }
 
-// mostAfter bounds the dependencies of a request.
-const mostAfter = 1000
+// maxDependencies limits the dependencies of a request.
+const maxDependencies = 1000
 
-// validateAfter checks the form of what a request says of its dependencies. A place
-// that is kept whatever comes cannot wait for somebody else's end.
+// validateAfter checks the dependencies of a request. A booked slot cannot wait for another job to
+// end.
 func (r *Request) validateAfter() error {
 	switch {
 	case len(r.After) == 0:
 		return nil
-	case len(r.After) > mostAfter:
-		return problem.Field(problem.OutOfRange, "request.after", fmt.Sprintf("at most %d jobs", mostAfter), "%d jobs", len(r.After))
+	case len(r.After) > maxDependencies:
+		return problem.Field(problem.OutOfRange, "request.after", fmt.Sprintf("at most %d jobs", maxDependencies), "%d jobs", len(r.After))
 	case r.Agreement != nil:
 		return problem.Field(problem.BadValue, "request.after", "no jobs to come after in a request with an agreement", "%d jobs", len(r.After))
 	case r.Into != "":
@@ -66,10 +66,10 @@ func (r *Request) validateAfter() error {
 	return nil
 }
 
-// awaited returns those of a request's dependencies that have not ended. The error is
-// a *problem.Problem: of a job that nobody has, and of one that has ended otherwise than it
-// must. So a job depends only on such as were there before it, and never on itself.
-func (s *Site) awaited(r *Request, told []Told) ([]Dependency, error) {
+// openDependencies returns the dependencies of a request that have not ended. The error is a
+// *problem.Problem if a job does not exist, or ended without satisfying the dependency. So a job
+// depends only on jobs that existed before it, never on itself.
+func (s *Site) openDependencies(r *Request, told []JobStatus) ([]Dependency, error) {
 	var open []Dependency
 	for i, d := range r.After {
 		field := fmt.Sprintf("request.after[%d].job_id", i)
@@ -95,19 +95,19 @@ func failedDependency(id batch.JobID, state State) string {
 	return fmt.Sprintf("job %s ended %s", id, strings.ToUpper(state.String()))
 }
 
-// here says whether this site, and nobody else, says what becomes of a job.
-func (s *Site) here(id batch.JobID) bool {
+// isLocal reports whether this site has authority over a job.
+func (s *Site) isLocal(id batch.JobID) bool {
 	j := s.book.byID[id]
-	return j != nil && !j.receptive()
+	return j != nil && !j.ownedElsewhere()
 }
 
-// stateOf returns what is known of a job: Absent if it is not there.
-func (s *Site) stateOf(id batch.JobID, told []Told) State {
+// stateOf returns the last known state of a job, Absent if it does not exist.
+func (s *Site) stateOf(id batch.JobID, told []JobStatus) State {
 	j := s.book.byID[id]
-	if s.here(id) {
+	if s.isLocal(id) {
 		return j.State
 	}
-	if i := slices.IndexFunc(told, func(t Told) bool { return t.Job == id }); i >= 0 {
+	if i := slices.IndexFunc(told, func(t JobStatus) bool { return t.Job == id }); i >= 0 {
 		return told[i].State
 	}
 	if j != nil {
@@ -116,10 +116,9 @@ func (s *Site) stateOf(id batch.JobID, told []Told) State {
 	return Absent
 }
 
-// hold lets a job that is new wait for others. The batch system gives it its place in
-// the order, no room in the plan, and does not start it before it is confirmed: as it
-// does with one that comes from elsewhere and is long on its way.
-func (s *Site) hold(j *Job) {
+// holdForDependencies lets a new job wait for others. The batch system gives it a position in the
+// queue but no slot, and does not start it before CmdConfirm, as for an incoming job that is late.
+func (s *Site) holdForDependencies(j *Job) {
 	s.plan(batch.CmdReserve, j)
 	s.fx.Plans = append(s.fx.Plans, batch.Command{Kind: batch.CmdHold, Key: j.Key()})
 	for _, d := range j.Awaits() {
@@ -127,56 +126,56 @@ func (s *Site) hold(j *Job) {
 	}
 }
 
-// watch has a job watched elsewhere if somebody waits for it.
+// watch makes the driver watch a job of another site if jobs here wait for it.
 func (s *Site) watch(id batch.JobID) {
 	if s.Awaited(id) {
 		s.fx.Watch = append(s.fx.Watch, id)
 	}
 }
 
-// Awaited says whether jobs here wait for one that is not here.
-func (s *Site) Awaited(id batch.JobID) bool { return len(s.book.awaited[id]) > 0 && !s.here(id) }
+// Awaited reports whether jobs here wait for a job of another site.
+func (s *Site) Awaited(id batch.JobID) bool { return len(s.book.awaited[id]) > 0 && !s.isLocal(id) }
 
-// Heard says what another site has told of a job for which some here may wait. Only an
-// end is news, and of a job that is here only this site knows better.
-func (s *Site) Heard(now batch.Time, news Told) {
-	if news.State.Over() && !s.here(news.Job) {
-		s.tellAfter(now, news)
+// UpdateRemote reports the state of a job at another site. Only an end matters, and this site knows
+// its own jobs better.
+func (s *Site) UpdateRemote(now batch.Time, news JobStatus) {
+	if news.State.Over() && !s.isLocal(news.Job) {
+		s.notifyDependents(now, news)
 	}
 }
 
-// tellAfter lets those know who wait for a job that has ended, in the order of their
-// submission. What ends by that is told as well, one after the other.
-func (s *Site) tellAfter(now batch.Time, news Told) {
+// notifyDependents updates the jobs that wait for a job that has ended, in queue order, then the
+// dependents of those that end because of it.
+func (s *Site) notifyDependents(now batch.Time, news JobStatus) {
 	if len(s.book.awaited[news.Job]) == 0 {
 		return
 	}
-	s.news = append(s.news, news)
-	if len(s.news) > 1 {
-		return // who began with the first goes on with this one
+	s.endings = append(s.endings, news)
+	if len(s.endings) > 1 {
+		return // the first call processes the list
 	}
-	for ; len(s.news) > 0; s.news = s.news[1:] {
-		for _, j := range slices.SortedFunc(maps.Keys(s.book.awaited[s.news[0].Job]), byOrder) {
-			s.learnEnd(now, j, s.news[0])
+	for ; len(s.endings) > 0; s.endings = s.endings[1:] {
+		for _, j := range slices.SortedFunc(maps.Keys(s.book.awaited[s.endings[0].Job]), byOrder) {
+			s.dependencyEnded(now, j, s.endings[0])
 		}
 	}
-	s.news = nil
+	s.endings = nil
 }
 
-// learnEnd takes up that a job for which j waits has ended.
-func (s *Site) learnEnd(now batch.Time, j *Job, news Told) {
+// dependencyEnded updates j after one of its dependencies has ended.
+func (s *Site) dependencyEnded(now batch.Time, j *Job, news JobStatus) {
 	var left []Dependency
 	for _, d := range j.Awaits() {
 		switch {
 		case d.Job != news.Job:
 			left = append(left, d)
 		case !d.met(news.State):
-			s.await(j, nil)
+			s.setAwaits(j, nil)
 			s.cancelled(now, j, "it was to come after another one: "+failedDependency(news.Job, news.State))
 			return
 		}
 	}
-	s.book.unexpect(j, news.Job) // and not all anew: each of many may wait for as many
+	s.book.removeAwait(j, news.Job) // not all: many jobs may each wait for many
 	s.change(j, func() { j.awaits = awaitsOf(left) })
 	if len(left) == 0 {
 		s.change(j, func() { j.State = Waiting })
@@ -184,15 +183,15 @@ func (s *Site) learnEnd(now batch.Time, j *Job, news Told) {
 	}
 }
 
-// await sets for which jobs a job waits.
-func (s *Site) await(j *Job, list []Dependency) {
-	s.book.forgo(j)
+// setAwaits sets the dependencies that a job waits for.
+func (s *Site) setAwaits(j *Job, list []Dependency) {
+	s.book.removeAwaits(j)
 	s.change(j, func() { j.awaits = awaitsOf(list) })
-	s.book.expect(j)
+	s.book.addAwaits(j)
 }
 
-// expect notes for whom a job waits, in the book.
-func (b *book) expect(j *Job) {
+// addAwaits indexes the dependencies of a job.
+func (b *book) addAwaits(j *Job) {
 	for _, d := range j.Awaits() {
 		if b.awaited == nil {
 			b.awaited = make(map[batch.JobID]map[*Job]struct{})
@@ -204,27 +203,27 @@ func (b *book) expect(j *Job) {
 	}
 }
 
-// forgo is the inverse of expect.
-func (b *book) forgo(j *Job) {
+// removeAwaits is the inverse of addAwaits.
+func (b *book) removeAwaits(j *Job) {
 	for _, d := range j.Awaits() {
-		b.unexpect(j, d.Job)
+		b.removeAwait(j, d.Job)
 	}
 }
 
-// unexpect notes that a job does not wait for another one any more.
-func (b *book) unexpect(j *Job, id batch.JobID) {
+// removeAwait removes one dependency of a job from the index.
+func (b *book) removeAwait(j *Job, id batch.JobID) {
 	if delete(b.awaited[id], j); len(b.awaited[id]) == 0 {
 		delete(b.awaited, id)
 	}
 }
 
-// resumeAfter takes up after a restart what a job waits for. What has ended here
-// meanwhile is told.
-func (s *Site) resumeAfter(now batch.Time, j *Job) {
-	s.hold(j)
+// resumeDependencies holds a job again after a restart and applies the ends of dependencies in the
+// meantime.
+func (s *Site) resumeDependencies(now batch.Time, j *Job) {
+	s.holdForDependencies(j)
 	for _, d := range j.Awaits() {
-		if s.here(d.Job) && s.book.byID[d.Job].State.Over() {
-			s.tellAfter(now, Told{d.Job, s.book.byID[d.Job].State})
+		if s.isLocal(d.Job) && s.book.byID[d.Job].State.Over() {
+			s.notifyDependents(now, JobStatus{d.Job, s.book.byID[d.Job].State})
 		}
 	}
 }

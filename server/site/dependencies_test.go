@@ -129,7 +129,7 @@ func TestWhatCannotBeComeAfterIsRefused(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		after  []Dependency
-		told   []Told
+		told   []JobStatus
 		reason problem.Reason
 	}{
 		{"nobody has it", []Dependency{{Job: numbered(9)}}, nil, problem.UnknownJob},
@@ -137,9 +137,9 @@ func TestWhatCannotBeComeAfterIsRefused(t *testing.T) {
 		{"it was withdrawn", []Dependency{{Job: numbered(4)}}, nil, problem.UnknownJob},
 		{"the second one is nowhere", []Dependency{{Job: numbered(3)}, {Job: numbered(9)}}, nil, problem.UnknownJob},
 		{"it has failed", []Dependency{{Job: numbered(2)}}, nil, problem.DependencyFailed},
-		{"it was cancelled elsewhere", []Dependency{{Job: numbered(9)}}, []Told{{numbered(9), Cancelled}}, problem.DependencyFailed},
+		{"it was cancelled elsewhere", []Dependency{{Job: numbered(9)}}, []JobStatus{{numbered(9), Cancelled}}, problem.DependencyFailed},
 	} {
-		_, err := s.Submit(0, Submission{ID: numbered(10), Request: behind(tt.after...), Told: tt.told}, plan)
+		_, err := s.Submit(0, Submission{ID: numbered(10), Request: behind(tt.after...), Remote: tt.told}, plan)
 		field := "request.after[0].job_id"
 		if len(tt.after) == 2 {
 			field = "request.after[1].job_id"
@@ -151,16 +151,16 @@ func TestWhatCannotBeComeAfterIsRefused(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		after []Dependency
-		told  []Told
+		told  []JobStatus
 		want  State
 	}{
 		"what has ended well needs no wait":      {[]Dependency{{Job: numbered(1)}}, nil, Waiting},
 		"nor what has failed, if that is enough": {[]Dependency{{Job: numbered(2), Any: true}}, nil, Waiting},
-		"nor what is done elsewhere":             {[]Dependency{{Job: numbered(9)}}, []Told{{numbered(9), Done}}, Waiting},
-		"one here is known better here":          {[]Dependency{{Job: numbered(3)}}, []Told{{numbered(3), Failed}}, Held},
+		"nor what is done elsewhere":             {[]Dependency{{Job: numbered(9)}}, []JobStatus{{numbered(9), Done}}, Waiting},
+		"one here is known better here":          {[]Dependency{{Job: numbered(3)}}, []JobStatus{{numbered(3), Failed}}, Held},
 	} {
 		id := batch.JobID("11111111-1111-7111-8111-" + strings.Repeat("0", 10) + string('a'+rune(len(name)%26)) + "1")
-		j, err := s.Submit(0, Submission{ID: id, Request: behind(tt.after...), Told: tt.told}, plan)
+		j, err := s.Submit(0, Submission{ID: id, Request: behind(tt.after...), Remote: tt.told}, plan)
 		if err != nil || j.State != tt.want {
 			t.Errorf("%s: %v, %v", name, j.State, err)
 		}
@@ -170,7 +170,7 @@ func TestWhatCannotBeComeAfterIsRefused(t *testing.T) {
 func TestTheFormOfDependenciesIsChecked(t *testing.T) {
 	ok := Dependency{Job: numbered(1)}
 	for field, r := range map[string]*Request{
-		"request.after":           {Service: "s", After: slices.Repeat([]Dependency{ok}, mostAfter+1)},
+		"request.after":           {Service: "s", After: slices.Repeat([]Dependency{ok}, maxDependencies+1)},
 		"request.after[1].job_id": {Service: "s", After: []Dependency{ok, {Job: "LAST"}}},
 	} {
 		if refusal, is := errors.AsType[*problem.Problem](r.Validate()); !is || refusal.Field != field {
@@ -193,7 +193,7 @@ func TestAHeldDependentIsNeitherStartedNorMovedNorTakenByARound(t *testing.T) {
 	if _, err := s.Place(0, "round", "agent", []Placement{{Job: id, To: "nancy"}, {Job: numbered(1)}}); err != nil {
 		t.Error(err)
 	}
-	_, err := s.Move(0, Order{Job: id, To: "nancy"}, idle(id, sec(9)))
+	_, err := s.Move(0, MoveRequest{Job: id, To: "nancy"}, idle(id, sec(9)))
 	refused(t, err, problem.NotWaiting, "job_id")
 	if _, err := s.Starting(0, j.Key()); err == nil {
 		t.Error("it may start")
@@ -222,24 +222,24 @@ func TestAHeldDependentIsNeitherStartedNorMovedNorTakenByARound(t *testing.T) {
 func TestAJobElsewhereIsWatchedAndItsEndIsHeard(t *testing.T) {
 	s := named(t, "s")
 	far, id := numbered(1), numbered(2)
-	j, err := s.Submit(0, Submission{ID: id, Request: behind(Dependency{Job: far}), Told: []Told{{far, Running}}}, &rectangles{processors: 4})
+	j, err := s.Submit(0, Submission{ID: id, Request: behind(Dependency{Job: far}), Remote: []JobStatus{{far, Running}}}, &rectangles{processors: 4})
 	if err != nil || j.State != Held {
 		t.Fatalf("%v, %v", j.State, err)
 	}
 	same(t, "watched", take(s, 0).Watch, []batch.JobID{far})
 	for _, state := range []State{Waiting, Running, Gone, Incoming, Absent} { // no ends
-		s.Heard(sec(1), Told{far, state})
+		s.UpdateRemote(sec(1), JobStatus{far, state})
 	}
 	wants(t, s, id, Held)
 	if !s.Awaited(far) {
 		t.Error("it is awaited no more")
 	}
-	s.Heard(sec(2), Told{far, Done})
+	s.UpdateRemote(sec(2), JobStatus{far, Done})
 	wants(t, s, id, Waiting)
 	if s.Awaited(far) {
 		t.Error("it is still awaited")
 	}
-	s.Heard(sec(3), Told{far, Failed}) // a lie, or late
+	s.UpdateRemote(sec(3), JobStatus{far, Failed}) // a lie, or late
 	wants(t, s, id, Waiting)
 }
 
@@ -249,16 +249,16 @@ func TestAJobThatGoesElsewhereIsWatchedThere(t *testing.T) {
 	queue(t, s, far)
 	submit(t, s, 0, id, behind(Dependency{Job: far}))
 	same(t, "watched while it is here", take(s, 0).Watch, nil)
-	if _, err := s.Move(0, Order{Job: far, To: "t", MinGain: AnyPrice}, idle(far, sec(9))); err != nil {
+	if _, err := s.Move(0, MoveRequest{Job: far, To: "t", MinGain: AnyGain}, idle(far, sec(9))); err != nil {
 		t.Fatal(err)
 	}
 	s.Receive(0, &Message{Kind: Reserved, From: "t", To: "s", Job: far, Epoch: 1}, idle(far, sec(9)))
-	s.Heard(0, Told{far, Done}) // who says so? it is here
+	s.UpdateRemote(0, JobStatus{far, Done}) // who says so? it is here
 	wants(t, s, id, Held)
 	s.Claimed(0, take(s, 0).Claims[0], true)
 	wants(t, s, far, Gone)
 	same(t, "watched", take(s, 0).Watch, []batch.JobID{far})
-	s.Heard(sec(1), Told{far, Killed})
+	s.UpdateRemote(sec(1), JobStatus{far, Killed})
 	wants(t, s, id, Cancelled)
 }
 
@@ -287,7 +287,7 @@ func TestARestartGoesOnWithWhatWasAwaited(t *testing.T) {
 	far := numbered(1)
 	queue(t, s, numbered(2))
 	submit(t, s, 0, numbered(3), behind(Dependency{Job: numbered(2)}))
-	if _, err := s.Submit(0, Submission{ID: numbered(4), Request: behind(Dependency{Job: far}), Told: []Told{{far, Waiting}}}, &rectangles{processors: 4}); err != nil {
+	if _, err := s.Submit(0, Submission{ID: numbered(4), Request: behind(Dependency{Job: far}), Remote: []JobStatus{{far, Waiting}}}, &rectangles{processors: 4}); err != nil {
 		t.Fatal(err)
 	}
 	keep()
@@ -299,7 +299,7 @@ func TestARestartGoesOnWithWhatWasAwaited(t *testing.T) {
 	same(t, "plans", planned(fx.Plans), "submit 2 reserve 3 hold 3 reserve 4 hold 4 ")
 	same(t, "watched", fx.Watch, []batch.JobID{far})
 	done(t, s, sec(2), numbered(2), batch.Outcome{End: batch.EndDone})
-	s.Heard(sec(2), Told{far, Done})
+	s.UpdateRemote(sec(2), JobStatus{far, Done})
 	wants(t, s, numbered(3), Waiting)
 	wants(t, s, numbered(4), Waiting)
 }
@@ -315,8 +315,8 @@ func TestAJobThatEndedWhileTheServerWasAwayLetsOthersGoOn(t *testing.T) {
 		disk[w.Record.ID] = w.Record
 	}
 	s = restarted(t, s, 0, disk)
-	fate := Fate{Found: batch.Found{Key: key, Phase: batch.PhaseEnded, Outcome: batch.Outcome{End: batch.EndFailed, ExitCode: 1}}}
-	if err := s.Recover(sec(2), []Fate{fate}); err != nil {
+	fate := RecoveredAttempt{Found: batch.Found{Key: key, Phase: batch.PhaseEnded, Outcome: batch.Outcome{End: batch.EndFailed, ExitCode: 1}}}
+	if err := s.Recover(sec(2), []RecoveredAttempt{fate}); err != nil {
 		t.Fatal(err)
 	}
 	wants(t, s, numbered(2), Cancelled)

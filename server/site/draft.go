@@ -12,10 +12,10 @@ import (
 // are what the site itself would do and say, and change nothing there. One goroutine
 // at a time may use it; that may be another one than uses the Site.
 type Draft struct {
-	desk    *Site // tunes as the site does, and has no jobs
+	site    *Site // tunes like the site; has no jobs
 	plan    batch.Draft
-	list    []drafted // the site's jobs that have not ended, until jobs is made of it
-	jobs    map[batch.JobID]drafted
+	list    []draftJob // jobs that have not ended; find turns it into jobs
+	jobs    map[batch.JobID]draftJob
 	waiting int
 
 	keys   []batch.Key
@@ -23,27 +23,27 @@ type Draft struct {
 	at     []int
 }
 
-// drafted is a job as a draft sees it.
-type drafted struct {
+// draftJob is a job as a draft sees it.
+type draftJob struct {
 	id      batch.JobID
 	key     batch.Key
-	state   State // Absent: it was taken out
+	state   State // Absent if it was taken out
 	movable bool
 }
 
-// Draft returns a copy of the site around one of its plan, made just before. It
-// costs the site a look at each job; the rest is done by whoever uses it first.
+// Draft returns a draft around a fresh copy of the site's plan. It costs the site one pass over its
+// jobs; the first user of the draft pays for the rest.
 func (s *Site) Draft(plan batch.Draft) *Draft {
 	d := &Draft{
-		desk: &Site{
+		site: &Site{
 			config: s.config, width: s.width, processors: s.processors, perProcessor: s.perProcessor, nodeMemory: s.nodeMemory,
 			tuner: tuner{method: s.tuner.method}, draining: s.draining,
 		},
-		plan: plan, list: make([]drafted, 0, s.book.load.Waiting+s.book.load.Running), waiting: s.book.load.Waiting,
+		plan: plan, list: make([]draftJob, 0, s.book.load.Waiting+s.book.load.Running), waiting: s.book.load.Waiting,
 	}
 	for _, j := range s.book.order {
 		if j != nil && j.State != Absent && !j.State.Final() {
-			d.list = append(d.list, drafted{j.ID, j.Key(), j.State, j.movable()})
+			d.list = append(d.list, draftJob{j.ID, j.Key(), j.State, j.movable()})
 		}
 	}
 	return d
@@ -52,14 +52,13 @@ func (s *Site) Draft(plan batch.Draft) *Draft {
 // Made returns the instant of the copy.
 func (d *Draft) Made() batch.Time { return d.plan.Made() }
 
-// Waiting returns how many jobs wait: those that did at the site, without those
-// that were taken out and with those that were put.
+// Waiting returns the number of waiting jobs, without those taken out and with those put in.
 func (d *Draft) Waiting() int { return d.waiting }
 
 // find returns a job of the draft.
-func (d *Draft) find(id batch.JobID) (drafted, bool) {
+func (d *Draft) find(id batch.JobID) (draftJob, bool) {
 	if d.jobs == nil {
-		d.jobs = make(map[batch.JobID]drafted, len(d.list))
+		d.jobs = make(map[batch.JobID]draftJob, len(d.list))
 		for _, j := range d.list {
 			d.jobs[j.id] = j
 		}
@@ -69,9 +68,9 @@ func (d *Draft) find(id batch.JobID) (drafted, bool) {
 	return j, known
 }
 
-// Take takes a job that waits out of the plan. The error is a *problem.Problem: it is not
-// there, does not wait, has started in the copy, or is never moved. Several in a row
-// leave at once: nobody moves up in between.
+// Take removes a waiting job from the plan. The error is a *problem.Problem if the job is unknown,
+// does not wait, has started in the copy, or can never move. Jobs that are taken in a row leave at
+// once: the plan is not compressed in between.
 func (d *Draft) Take(id batch.JobID) error {
 	j, known := d.find(id)
 	switch {
@@ -90,9 +89,9 @@ func (d *Draft) Take(id batch.JobID) error {
 	return nil
 }
 
-// Put puts a job into the plan as the last one, tuned anew, and returns what it got.
-// It starts at q.From at the earliest. The error is a *problem.Problem, for a job that is in
-// the plan already with problem.JobConflict, or ErrNoPlan; nothing is changed then.
+// Put tunes a job, adds it at the end of the plan and returns its quote. The job starts at q.From
+// or later. The error is a *problem.Problem, with problem.JobConflict for a job that is already in
+// the plan, or ErrNoPlan; then nothing is changed.
 func (d *Draft) Put(id batch.JobID, q Question) (Quote, error) {
 	if j, known := d.find(id); known && j.state != Absent {
 		return Quote{}, &problem.Problem{
@@ -100,28 +99,28 @@ func (d *Draft) Put(id batch.JobID, q Question) (Quote, error) {
 			Message: fmt.Sprintf("job %s is at this site: %v", id, j.state),
 		}
 	}
-	if d.desk.draining {
-		return Quote{}, d.desk.drains()
+	if d.site.draining {
+		return Quote{}, d.site.drains()
 	}
 	now, job := d.Made(), &batch.Job{}
-	d.desk.scratch.shapes = d.desk.scratch.shapes[:0]
-	quote, err := d.desk.quote(now, q, job, d.plan)
+	d.site.scratch.shapes = d.site.scratch.shapes[:0]
+	quote, err := d.site.quote(now, q, job, d.plan)
 	if err != nil {
 		return Quote{}, err
 	}
 	job.Shape, job.EarliestStart = quote.Shape, max(job.EarliestStart, from(now, q))
-	key := batch.Key{Job: id} // no attempt of the site's has the number 0
+	key := batch.Key{Job: id} // attempts of the site count from 1
 	d.plan.Submit(key, job)
-	d.jobs[id] = drafted{id: id, key: key, state: Waiting, movable: job.Origin == batch.Grid}
+	d.jobs[id] = draftJob{id: id, key: key, state: Waiting, movable: job.Origin == batch.Grid}
 	d.waiting++
 	return quote, nil
 }
 
-// Quotes answers what jobs would get if they were put, as Site.Quotes does.
-func (d *Draft) Quotes(qs []Question, out []Answer) { d.desk.Quotes(d.Made(), qs, out, d.plan) }
+// Quotes estimates jobs as if they were put in, like Site.Quotes.
+func (d *Draft) Quotes(qs []Question, out []Answer) { d.site.Quotes(d.Made(), qs, out, d.plan) }
 
-// Standing answers what jobs get as they stand in the plan, one element of out for
-// each. The error of one that is not there or does not wait is a *problem.Problem.
+// Standing returns the quotes of waiting jobs in the present plan, one element of out for each. The
+// error of a job that is unknown or does not wait is a *problem.Problem.
 func (d *Draft) Standing(ids []batch.JobID, out []Answer) {
 	d.keys, d.at = d.keys[:0], d.at[:0]
 	for i, id := range ids {
@@ -157,7 +156,7 @@ func (d *Draft) Standing(ids []batch.JobID, out []Answer) {
 	}
 }
 
-func (d *Draft) notWaiting(j drafted) *problem.Problem {
+func (d *Draft) notWaiting(j draftJob) *problem.Problem {
 	what := j.state.String()
 	if j.state == Absent {
 		what = "taken out"

@@ -60,7 +60,7 @@ func drafty(t *testing.T) (*Site, *Draft, *sheet) {
 		case "held":
 			_, _ = s.Hold(1, "another", batch.Hour, []batch.JobID{id})
 		case "moving":
-			_, _ = s.Move(1, Order{Job: id, To: "nice"}, idle(id, 50))
+			_, _ = s.Move(1, MoveRequest{Job: id, To: "nice"}, idle(id, 50))
 			p.waits[key] = batch.Time(seconds(140)) // it may still start
 		case "stuck":
 			p.waits[key] = batch.Never

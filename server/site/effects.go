@@ -2,28 +2,26 @@ package site
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// Effects is what calls of the core have led to. The driver makes the writes
-// durable, all of them at once; only then it lets go of anything else: what the
-// calls have returned, the commands, the claims and the messages. What was
-// decided from a state that was lost with a crash must not be known to anybody.
+// Effects collects the results of calls of the core. The driver makes all writes durable at once.
+// Only then does it release the rest: the return values of the calls, commands, claims and
+// messages. So nothing that a crash loses has been visible outside.
 //
-// Plans are the exception. They put jobs into the plan of a batch system in which
-// nothing runs before Starting has been answered, which is after the write, and
-// may be carried out at once, so that the next estimate sees them. Elsewhere they
-// come before the Commands.
+// Plans are an exception. They put jobs into the plan of a batch system that starts nothing before
+// Starting is answered, which is after the write. They may be carried out at once, so that the next
+// estimate counts these jobs. Other batch systems get them before the Commands.
 type Effects struct {
 	Writes   []Write
-	Plans    []batch.Command // CmdSubmit and CmdReserve, with the CmdHold of what has no room in the plan, in order
-	Commands []batch.Command // the others, in order
-	Claims   []batch.Key     // to be made for the server; answer each with Claimed
+	Plans    []batch.Command // CmdSubmit, CmdReserve, and CmdHold for jobs without a slot; in order
+	Commands []batch.Command // all others, in order
+	Claims   []batch.Key     // claims that the server must try to win; report each with Claimed
 	Messages []Message
-	// Discard names jobs whose files are not needed any more.
+	// Discard holds jobs whose files are no longer needed.
 	Discard []batch.JobID
-	// Watch names jobs of other sites for which some here wait: Heard wants to know
-	// how they end, as long as they are Awaited.
+	// Watch holds jobs of other sites that jobs here wait for. The driver reports their ends to
+	// UpdateRemote as long as they are Awaited.
 	Watch []batch.JobID
-	// Reserved are reservations to be made durable with the records, Unreserved those
-	// to be forgotten there.
+	// Reserved holds reservations that become durable together with the records, Unreserved those
+	// that are deleted.
 	Reserved   []Reservation
 	Unreserved []batch.JobID
 }
@@ -31,36 +29,34 @@ type Effects struct {
 // Write is a record to be made durable.
 type Write struct {
 	Record Record
-	// Dossier is to be written with it; nil: there is one already, or none.
+	// Dossier is written with the record; nil if it exists already or there is none.
 	Dossier *Dossier
-	// Forget says that the dossier is to be dropped.
+	// Forget means that the dossier is deleted.
 	Forget bool
-	// Until is not 0 for a tombstone: the record leaves the site's memory and is to
-	// be kept elsewhere until then, for Recall.
+	// Until is set for a tombstone. The site drops the record, and the driver keeps it until then
+	// for Recall.
 	Until batch.Time
 }
 
-// Ended says that the record is that of a job which has ended here, and is kept
-// until Forget. It is written once.
+// Ended reports whether the record is of a job that ended here and is kept until Forget. It is
+// written once.
 func (w *Write) Ended() bool {
 	state, _ := parseState(w.Record.State)
 	return w.Record.Kept && state.Final() && state != Gone
 }
 
-// Left says that the record is that of a job which does nothing here any more: it has
-// ended, or is at another site.
+// Left reports whether the job does nothing more here: it has ended or is at another site.
 func (w *Write) Left() bool {
 	state, _ := parseState(w.Record.State)
 	return state.Final()
 }
 
-// Empty says whether there is nothing to be done.
+// Empty reports whether there are no effects.
 func (e *Effects) Empty() bool {
 	return len(e.Writes)+len(e.Plans)+len(e.Commands)+len(e.Claims)+len(e.Messages)+len(e.Discard)+len(e.Watch)+len(e.Reserved)+len(e.Unreserved) == 0
 }
 
-// Take moves what has gathered since the last call to out, whose memory it uses
-// again.
+// Take moves the effects since the last call to out and reuses the memory of out.
 func (s *Site) Take(now batch.Time, out *Effects) {
 	out.Writes = out.Writes[:0]
 	for _, j := range s.dirty {
@@ -76,7 +72,7 @@ func (s *Site) Take(now batch.Time, out *Effects) {
 		out.Writes = append(out.Writes, w)
 	}
 	for _, j := range s.recalled {
-		if s.book.byID[j.ID] == j && j.tombstone() { // it was only asked about
+		if s.book.byID[j.ID] == j && j.tombstone() { // nothing but a query
 			s.book.remove(j)
 		}
 	}
@@ -95,16 +91,16 @@ func (s *Site) Take(now batch.Time, out *Effects) {
 		Plans: s.fx.Plans[:0], Commands: s.fx.Commands[:0], Claims: s.fx.Claims[:0],
 		Messages: s.fx.Messages[:0], Discard: s.fx.Discard[:0], Watch: s.fx.Watch[:0],
 	}
-	if cap(s.fx.Plans) > mostKept { // those of a restart, which come once
+	if cap(s.fx.Plans) > maxReusedPlans { // those of a restart
 		s.fx.Plans, s.dirty = nil, nil
 	}
 }
 
-// mostKept bounds the plans whose memory is kept for the next ones.
-const mostKept = 4096
+// maxReusedPlans is the largest buffer of plans that is reused.
+const maxReusedPlans = 4096
 
-// Plans moves the plans that have gathered to the end of dst: those of a batch
-// system that takes them early.
+// Plans appends the plans since the last call to dst, for a batch system that gets them before the
+// write.
 func (s *Site) Plans(dst []batch.Command) []batch.Command {
 	dst = append(dst, s.fx.Plans...)
 	clear(s.fx.Plans)
@@ -112,15 +108,14 @@ func (s *Site) Plans(dst []batch.Command) []batch.Command {
 	return dst
 }
 
-// Shed lets go of a dossier that the driver has made durable.
-func (s *Site) Shed(id batch.JobID) {
+// ReleaseDossier drops a dossier from memory after the driver made it durable.
+func (s *Site) ReleaseDossier(id batch.JobID) {
 	if j := s.book.byID[id]; j != nil && !j.fresh {
 		j.Dossier = nil
 	}
 }
 
-// change edits a job: f sees it, may change it, and what it is counted as and
-// written as follows.
+// change applies f to a job and updates the load, the revision and the list of changed jobs.
 func (s *Site) change(j *Job, f func()) {
 	s.book.load.count(j, s.charge(j), -1)
 	f()

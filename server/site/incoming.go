@@ -8,18 +8,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// reserve answers a source that wants to hand a job over: step 1 of a move.
+// reserve answers a source that wants to move a job here: step 1 of a move.
 func (s *Site) reserve(now batch.Time, j *Job, m *Message, answer *Message, plan Plan) {
 	switch {
 	case j != nil && j.State == Incoming && j.Epoch == m.Epoch && j.Transit.Peer == m.From:
-		s.promise(now, j, answer) // the first answer was lost
+		s.answerReserved(now, j, answer) // the first answer was lost
 		return
 	case j != nil && m.Epoch <= j.Epoch:
 		answer.Kind = Superseded
 		return
-	case j != nil && !j.receptive():
-		// No source can have a job that this site is the authority of. An operator
-		// who took it back may have made it so.
+	case j != nil && !j.ownedElsewhere():
+		// This site has authority over the job, so the source cannot have it. An operator who took
+		// the job back may have caused this.
 		answer.Kind, answer.Why = Refused, "the job is here already"
 		return
 	case s.draining:
@@ -30,25 +30,27 @@ func (s *Site) reserve(now batch.Time, j *Job, m *Message, answer *Message, plan
 	if err := s.admit(now, &next, m.Parcel.Dossier, plan); err != nil {
 		var refusal *problem.Problem
 		if !errors.As(err, &refusal) && !errors.Is(err, ErrNoPlan) {
-			return // a failure of this site's own: the source asks again
+			return // an internal failure: the source asks again
 		}
 		answer.Kind, answer.Why = Refused, err.Error()
 		return
 	}
-	s.expect(now, j, &next, m)
-	s.promise(now, s.book.byID[m.Job], answer)
+	s.acceptIncoming(now, j, &next, m)
+	s.answerReserved(now, s.book.byID[m.Job], answer)
 }
 
-// receptive says whether the site has no authority over the job.
-func (j *Job) receptive() bool { return j.State == Absent || j.State == Gone || j.State == Incoming }
+// ownedElsewhere reports whether this site has no authority over the job.
+func (j *Job) ownedElsewhere() bool {
+	return j.State == Absent || j.State == Gone || j.State == Incoming
+}
 
-// expect writes INCOMING(S, e). What was known of the job before stays in its
-// Transit, for drop.
-func (s *Site) expect(now batch.Time, j *Job, next *Job, m *Message) {
+// acceptIncoming records INCOMING(S, e). The Transit keeps what was known of the job before, for
+// drop.
+func (s *Site) acceptIncoming(now batch.Time, j *Job, next *Job, m *Message) {
 	if j == nil {
 		j = &Job{ID: m.Job, Started: batch.Never, Ended: batch.Never}
 		s.book.add(j)
-	} else if j.State == Incoming { // under an epoch that the source has given up
+	} else if j.State == Incoming { // under an epoch that the source aborted
 		s.command(batch.CmdCancel, j.Key())
 	}
 	s.arm(j, batch.Never)
@@ -60,7 +62,7 @@ func (s *Site) expect(now batch.Time, j *Job, next *Job, m *Message) {
 		j.State, j.Retried = Incoming, m.Parcel.Retried
 		j.Epoch, j.Under = m.Epoch, m.Epoch
 		j.Submitted = now.Add(-m.Parcel.Age)
-		t := &Transit{Peer: m.From, Since: now, Quoted: now, Moves: s.travelled(now, m.Parcel)}
+		t := &Transit{Peer: m.From, Since: now, Quoted: now, Moves: s.movesOnOwnClock(now, m.Parcel)}
 		if before != nil {
 			// A higher epoch acknowledges a Confirm that was not answered.
 			t.Gone, t.GoneTo, t.Acked, t.Assigned = before.Gone, before.GoneTo, before.Gone != 0, before.Assigned
@@ -76,8 +78,8 @@ func (s *Site) expect(now batch.Time, j *Job, next *Job, m *Message) {
 	s.arm(j, s.backoff(now, j))
 }
 
-// travelled returns the history of a job, with its times on this site's clock.
-func (s *Site) travelled(now batch.Time, p *Parcel) []Move {
+// movesOnOwnClock returns the history of a job with its times on this site's clock.
+func (s *Site) movesOnOwnClock(now batch.Time, p *Parcel) []Move {
 	ahead := now.Sub(p.Sent)
 	moves := slices.Clone(p.Moves)
 	for i := range moves {
@@ -89,15 +91,15 @@ func (s *Site) travelled(now batch.Time, p *Parcel) []Move {
 	return moves
 }
 
-// promise answers with the place that an incoming job has.
-func (s *Site) promise(now batch.Time, j *Job, answer *Message) {
+// answerReserved answers with the slot of an incoming job.
+func (s *Site) answerReserved(now batch.Time, j *Job, answer *Message) {
 	answer.Kind, answer.Shape = Reserved, j.Shape
 	answer.Completion = max(j.Estimate.Completion-now.Sub(j.Transit.Since), j.Estimate.Run)
 }
 
-// inquire asks the source what became of the move. After a while the job makes
-// room for others.
-func (s *Site) inquire(now batch.Time, j *Job) {
+// sendResolve asks the source for the result of the move. After Patience.Idle the job gives up its
+// capacity.
+func (s *Site) sendResolve(now batch.Time, j *Job) {
 	if t := j.Transit; !t.Idle && now >= t.Since.Add(s.config.Patience.Idle) {
 		s.change(j, func() { j.transit().Idle = true })
 		s.command(batch.CmdHold, j.Key())
@@ -106,9 +108,9 @@ func (s *Site) inquire(now batch.Time, j *Job) {
 	s.arm(j, s.backoff(now, j))
 }
 
-// confirmed answers a source that has given a job up: step 4 of a move. 0 is no
-// answer: what cannot be has happened, a record was lost or an operator's word was
-// wrong, and the source had better keep the job.
+// confirmed answers the Confirm of a source: step 4 of a move. It returns 0, for no answer, in a
+// state that the protocol excludes: a record was lost, or an operator settled the move wrongly. The
+// source then keeps the job.
 func (s *Site) confirmed(now batch.Time, j *Job, m *Message) MessageKind {
 	switch {
 	case j == nil || m.Epoch > j.Epoch:
@@ -116,20 +118,20 @@ func (s *Site) confirmed(now batch.Time, j *Job, m *Message) MessageKind {
 	case m.Epoch < j.Epoch:
 		return Superseded
 	case j.State == Incoming && j.Transit.Peer == m.From:
-		s.arrive(now, j)
-	case j.receptive(): // it was dropped, or comes from elsewhere
+		s.takeOver(now, j)
+	case j.ownedElsewhere(): // it was dropped, or comes from another site
 		return 0
 	}
 	return Confirmed
 }
 
-// arrive makes an incoming job this site's own.
-func (s *Site) arrive(now batch.Time, j *Job) {
+// takeOver gives this site the authority over an incoming job.
+func (s *Site) takeOver(now batch.Time, j *Job) {
 	s.arm(j, batch.Never)
 	s.change(j, func() {
 		t := j.transit()
 		t.Peer, t.Idle = "", false
-		// The verdicts stay: the source of an earlier move may be asked about it.
+		// The verdicts stay, because the source of an earlier move may ask about it.
 		t.note(func(m *Move) { m.State, m.Settled = MoveCommitted, now })
 		j.State = Waiting
 	})
@@ -140,8 +142,7 @@ func (s *Site) arrive(now batch.Time, j *Job) {
 	s.command(batch.CmdConfirm, j.Key())
 }
 
-// drop puts back what this site knew of a job before it was incoming, and keeps
-// the highest epoch.
+// drop restores what this site knew of a job before it was incoming, and keeps the highest epoch.
 func (s *Site) drop(j *Job) {
 	s.command(batch.CmdCancel, j.Key())
 	s.arm(j, batch.Never)
@@ -158,15 +159,15 @@ func (s *Site) drop(j *Job) {
 	s.watch(j.ID)
 }
 
-// realize notes what the last move has brought, when the job is done.
-func (s *Site) realize(now batch.Time, j *Job) {
+// recordGain records the gain of the last move when the job is done.
+func (s *Site) recordGain(now batch.Time, j *Job) {
 	if j.Transit == nil || j.Transit.Expected == 0 || j.Under == 0 {
 		return
 	}
 	gain := j.Transit.Expected.Sub(now)
 	t := j.transit()
 	t.Moves = slices.Clone(t.Moves)
-	for i := len(t.Moves) - 1; i >= 0; i-- { // those after it were tried from here
+	for i := len(t.Moves) - 1; i >= 0; i-- { // later moves were tried from here
 		if m := &t.Moves[i]; m.State == MoveCommitted && m.To == s.config.Name {
 			m.Realized = &gain
 			return

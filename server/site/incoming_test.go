@@ -268,7 +268,7 @@ func TestWhatAMoveHasBroughtIsNoted(t *testing.T) {
 			tell(s, m)
 			tell(s, about(Confirm, "t", 3))
 			if tt.tried {
-				_, _ = s.Move(6, Order{Job: "a", To: "u", Seen: 3}, idle("a", 99))
+				_, _ = s.Move(6, MoveRequest{Job: "a", To: "u", Seen: 3}, idle("a", 99))
 				s.Receive(6, &Message{Kind: Refused, From: "u", Job: "a", Epoch: 4}, nil)
 			}
 			_, _ = s.Ended(9, batch.Key{Job: "a", Epoch: 3, Attempt: 1}, batch.Outcome{End: tt.end}, nil)

@@ -8,56 +8,55 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// Job is what a site knows of a job. The site hands out copies; what they point
-// to is not changed any more, by nobody.
+// Job is the state of one job at a site. The site returns copies; what they point to is never
+// changed.
 type Job struct {
 	ID      batch.JobID
 	State   State
-	Epoch   uint32 // the highest move that this site knows of
-	Under   uint32 // the epoch under which this site got it
-	Attempt uint32 // counts launches under that, from 1
+	Epoch   uint32 // the latest move that this site knows of
+	Under   uint32 // the epoch under which the job came to this site
+	Attempt uint32 // number of the launch under that epoch, from 1
 
-	Cancel    bool // a cancel is recorded, and not yet answered
-	Withdrawn bool // it is never accepted by Submit here
-	Kept      bool // the dossier and the files are here: false of a tombstone
+	Cancel    bool // a cancel is recorded but not carried out
+	Withdrawn bool // Submit never accepts it here
+	Kept      bool // dossier and files are here; false for a tombstone
 
-	// These stand here because there is room: it makes a job 16 bytes smaller.
+	// These fields fill a gap, which makes a job 16 bytes smaller.
 	busy  bool  // holds processors
 	dirty bool  // changed since the last Take
-	fresh bool  // its dossier was not written yet
-	tries uint8 // of the message that is repeated now
+	fresh bool  // the dossier was not written yet
+	tries uint8 // how often the present message was sent
 
-	// Vain is how many of its attempts in a row have come to nothing, see
-	// Config.Attempts.
-	Vain    uint32
-	Retried uint8 // how often it was started once more after it had failed
+	// FailedAttempts counts consecutive attempts that did not run, see Config.Attempts.
+	FailedAttempts uint32
+	Retried        uint8 // how often the job was restarted after a failure
 
 	agreement AgreementState
 
 	Service   string
 	Owner     string
-	Shape     batch.Shape // what it got
-	Needs     *Needs      // nil of a tombstone
-	Dossier   *Dossier    // nil where the driver has it, see Shed
-	Order     uint64      // its place in the site's order: later ones have a higher one
-	Submitted batch.Time  // on this site's clock; a job that was moved brings its age along
-	Started   batch.Time  // Never before
-	Ended     batch.Time  // Never before
-	Estimate  Quote       // when it came to this site
-	Run       *Run        // nil before it is launched
-	Past      *Past       // nil of a job that was never stopped at a checkpoint
-	Measured  *Measured   // nil of a job of whose tasks nothing was found out
-	Transit   *Transit    // nil of a job that nobody has ever tried to move or hold
+	Shape     batch.Shape // the chosen shape
+	Needs     *Needs      // nil for a tombstone
+	Dossier   *Dossier    // nil if only the driver has it, see ReleaseDossier
+	Order     uint64      // position in the queue: later jobs have higher numbers
+	Submitted batch.Time  // on this site's clock; a moved job keeps its age
+	Started   batch.Time  // Never before the start
+	Ended     batch.Time  // Never before the end
+	Estimate  Quote       // made when the job came to this site
+	Run       *Run        // nil before the launch
+	Past      *Past       // nil if the job was never stopped at a checkpoint
+	Measured  *Measured   // nil if nothing was measured
+	Transit   *Transit    // nil if the job was never moved or held
 	Revision  uint64      // counts changes, from 1
-	Serial    uint64      // its place in lists: as it came in, in this life of the site
+	Serial    uint64      // position in lists: the order of arrival since the last restart
 
 	awaits      *[]Dependency // see Awaits
 	fingerprint fingerprint   // of the request
-	index       int32         // in the book
-	slot        int32         // in the timers, from 1; 0: it has none
+	index       int32         // in book.order
+	slot        int32         // in the timers, from 1; 0 for none
 }
 
-// Needs is what planners are told of a job beside its shape.
+// Needs is what planners get to know about a job besides its shape.
 type Needs struct {
 	Origin        batch.Origin    `json:"origin,omitempty"`
 	Memory        int64           `json:"memory,omitempty"`
@@ -65,53 +64,54 @@ type Needs struct {
 	Licenses      []batch.License `json:"licenses,omitempty"`
 	EarliestStart batch.Time      `json:"earliest,omitempty"`
 	Deadline      batch.Time      `json:"deadline,omitempty"`
-	// Reference is the score of the machine on which the shape's walltime holds; 0: on all.
+	// Reference is the score of the machine for which the walltime of the shape holds; 0 for all
+	// machines.
 	Reference int32 `json:"reference,omitempty"`
-	// Resident says that what is paused keeps its memory, and goes on where it was.
+	// Resident is true if the job keeps its memory while it is paused and continues from the same
+	// point.
 	Resident  bool   `json:"resident,omitempty"`
 	InputSite string `json:"input_site,omitempty"`
 	Input     int64  `json:"input,omitempty"`
-	// Restartable says that an attempt whose end nobody saw may be followed by
-	// another one.
+	// Restartable is true if another attempt can follow one whose end was not observed.
 	Restartable bool `json:"restartable,omitempty"`
-	// Agreed is what was agreed on beside the deadline; nil for nothing.
+	// Agreed is the agreement about the deadline; nil for none.
 	Agreed *Agreement `json:"agreed,omitempty"`
-	// Into is the reservation in which it runs; "" for none.
+	// Into is the reservation in which the job runs; "" for none.
 	Into batch.JobID `json:"into,omitempty"`
-	// Bound says that the job stays at this site for another reason.
+	// Bound is true if the job stays at this site for a reason other than Agreed and Into.
 	Bound bool `json:"bound,omitempty"`
-	// After says that it has waited for other jobs here: its estimate was not about that.
+	// After is true if the job waited for dependencies here, which its estimate did not include.
 	After   bool     `json:"after,omitempty"`
 	Retries *Retries `json:"retries,omitempty"`
 }
 
-// Dossier is what a job brought along. It is written once and not needed for
-// planning, so that a driver can keep it on disk alone.
+// Dossier is what a job brings along. It is written once and planning does not need it, so that a
+// driver can keep it on disk only.
 type Dossier struct {
 	Request  Request `json:"request"`
-	Decision []byte  `json:"decision,omitempty"` // why it is here, as the client sent it; passed through
+	Decision []byte  `json:"decision,omitempty"` // why the job is here, as the client sent it; opaque
 }
 
-// Run is how a job was or is executed.
+// Run describes the execution of a job.
 type Run struct {
 	Nodes   []string               `json:"nodes,omitempty"`
 	Places  []batch.NodeAllocation `json:"places,omitempty"`
-	Launch  batch.Launch           `json:"launch,omitempty"` // how often it was started
+	Launch  batch.Launch           `json:"launch,omitempty"` // how many processes are launched
 	Outcome batch.Outcome          `json:"outcome,omitzero"`
 	Outputs []Output               `json:"outputs,omitempty"`
 }
 
-// Output is a file that a job has written.
+// Output is a file that a job wrote.
 type Output struct {
 	Argument string `json:"argument"`
 	Size     int64  `json:"size"`
-	SHA256   string `json:"sha256,omitempty"` // empty when it could not be computed
-	// Of a vector or matrix what the block is, unless it has another size.
+	SHA256   string `json:"sha256,omitempty"` // empty if it could not be computed
+	// Layout describes the block of a vector or matrix; zero if the file has another size.
 	Layout catalogue.Layout `json:"layout,omitzero"`
 	Data   string           `json:"data,omitempty"` // the handle under which it stays; "" for none
 }
 
-// Outcome returns how the job ended; the zero Outcome before.
+// Outcome returns how the job ended, the zero Outcome before its end.
 func (j *Job) Outcome() batch.Outcome {
 	if j.Run == nil {
 		return batch.Outcome{}
@@ -119,17 +119,15 @@ func (j *Job) Outcome() batch.Outcome {
 	return j.Run.Outcome
 }
 
-// Key names the job's present attempt to the batch system.
+// Key names the present attempt of the job to the batch system.
 func (j *Job) Key() batch.Key { return batch.Key{Job: j.ID, Epoch: j.Under, Attempt: j.Attempt} }
 
-// tombstone says whether all that is left of a job is what later messages about
-// it have to be answered from.
+// tombstone reports whether only what later messages need is left of a job.
 func (j *Job) tombstone() bool {
 	return !j.Kept && (j.State == Absent || j.State.Final()) && (j.State != Gone || j.Transit.Acked)
 }
 
-// needsOf returns the needs that a new job has by its request and its service. Spec is
-// its inverse.
+// needsOf returns the needs of a new job. Spec is its inverse.
 func needsOf(spec *batch.Job) *Needs {
 	return &Needs{
 		Origin: spec.Origin, Memory: spec.Memory, CPU: spec.CPU, Licenses: spec.Licenses,
@@ -151,12 +149,11 @@ func (j *Job) Spec() *batch.Job {
 	}
 }
 
-// movable says whether a job may be held and moved while it waits: those of local
-// users never are, nor those that are bound.
+// movable reports whether a waiting job can be held and moved. Jobs of local users and bound jobs
+// cannot.
 func (j *Job) movable() bool { return j.Needs != nil && j.Needs.Origin == batch.Grid && !j.Bound() }
 
-// run returns a copy of j.Run that becomes the job's and may be changed until the
-// job is handed out.
+// run replaces j.Run by a copy, which can be changed until the job is handed out.
 func (j *Job) run() *Run {
 	r := &Run{}
 	if j.Run != nil {
@@ -170,20 +167,20 @@ func unknownJob(id batch.JobID) *problem.Problem {
 	return &problem.Problem{Reason: problem.UnknownJob, Field: "job_id", Accepted: "a job of this site", Message: fmt.Sprintf("no job %q at this site", id)}
 }
 
-// book is all jobs that a site has in memory.
+// book holds all jobs that are in memory.
 type book struct {
 	byID   map[batch.JobID]*Job
-	order  []*Job // as they came in; nil where one has left
-	holes  int    // of order
-	seq    uint64 // the last Order that was given
-	serial uint64 // the last Serial that was given
+	order  []*Job // in order of arrival; nil where a job was removed
+	holes  int    // nil entries of order
+	seq    uint64 // last Order that was assigned
+	serial uint64 // last Serial that was assigned
 	load   Load
-	// awaited are those that wait for a job, by its ID.
+	// awaited holds the jobs that wait for a job, by the ID of that job.
 	awaited map[batch.JobID]map[*Job]struct{}
 	timers  timers
 }
 
-// add takes a job in, with an Order of its own or, if it has none, the next one.
+// add adds a job. A job without an Order gets the next one.
 func (b *book) add(j *Job) {
 	b.serial++
 	j.index, j.Serial = int32(len(b.order)), b.serial
@@ -200,8 +197,8 @@ func (b *book) next() uint64 {
 	return b.seq
 }
 
-// remove forgets a job. Closing the holes when they are more than half makes it
-// cost a constant on average.
+// remove removes a job. It compacts order when more than half of it is empty, which costs constant
+// time on average.
 func (b *book) remove(j *Job) {
 	delete(b.byID, j.ID)
 	b.order[j.index] = nil

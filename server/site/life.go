@@ -6,24 +6,24 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// State is where a job is in its life.
+// State is the state of a job.
 type State uint8
 
 // The states of a job.
 const (
-	// Absent: the site has no such job, but something to remember of it: that it
-	// was withdrawn, or which moves of it have come to nothing.
+	// Absent: the site does not have the job but must remember something about it: that it was
+	// withdrawn, or which of its moves were aborted.
 	Absent     State = iota
 	Waiting          // in the queue
 	Starting         // being launched
 	Running          // running
-	Done             // ended with exit code 0; final
-	Failed           // ended otherwise, or could not be launched; final
+	Done             // exit code 0; final
+	Failed           // failed or could not be launched; final
 	Killed           // killed at its walltime; final
-	Cancelling       // a cancel is on its way
-	Cancelled        // ended by a cancel; final
-	Held             // out of the plan: for a round of reallocation, or until others have ended
-	Moving           // being moved; may still start here
+	Cancelling       // a cancel is being carried out
+	Cancelled        // final
+	Held             // not in the plan: held for a round of reallocation or for dependencies
+	Moving           // being moved; can still start here
 	Yielding         // being handed over
 	Gone             // at another site; final here
 	Incoming         // coming from another site
@@ -42,29 +42,29 @@ func (s State) String() string {
 	return "unspecified"
 }
 
-// Final says whether a job in this state will never change again at this site.
+// Final reports whether a job in this state never changes again at this site.
 func (s State) Final() bool {
 	return s == Done || s == Failed || s == Killed || s == Cancelled || s == Gone
 }
 
-// Over says whether a job in this state has ended, and not just gone elsewhere.
+// Over reports whether a job in this state has ended, not only left the site.
 func (s State) Over() bool { return s.Final() && s != Gone }
 
-// Event is something that happens to a job after it was accepted.
+// Event is something that happens to an accepted job.
 type Event uint8
 
-// The events of a job's life.
+// The events.
 const (
 	OnStarting  Event = iota + 1 // the batch system launches it
 	OnRunning                    // it runs
 	OnDone                       // it ended with exit code 0
-	OnFailed                     // it ended otherwise, or could not be launched
+	OnFailed                     // it failed or could not be launched
 	OnKilled                     // it was killed at its walltime
-	OnCancelled                  // the batch system ended it on order
-	OnNeverRan                   // the attempt has provably not run, and never will
-	OnLost                       // it ran, and nobody saw its end
-	OnCancel                     // somebody wants it cancelled
-	OnStopped                    // it has made place at a checkpoint
+	OnCancelled                  // the batch system ended it on command
+	OnNeverRan                   // the attempt provably did not run, and never will
+	OnLost                       // it ran, but its end was not observed
+	OnCancel                     // a cancel was requested
+	OnStopped                    // it stopped at a checkpoint to free its processors
 )
 
 var eventNames = [...]string{
@@ -80,7 +80,7 @@ func (e Event) String() string {
 	return "unspecified"
 }
 
-// TransitionError says that an event does not fit a job's state.
+// TransitionError means that an event is not valid in a job's state.
 type TransitionError struct {
 	Job   batch.JobID
 	State State
@@ -92,25 +92,23 @@ func (e *TransitionError) Error() string {
 	return fmt.Sprintf("job %s is %v: it cannot take %v", e.Job, e.State, e.Event)
 }
 
-// misfit is next's answer for an event that does not fit a state.
-const misfit State = 0xff
+// noState is the result of next for an event that is not valid in a state.
+const noState State = 0xff
 
-// next is the life of a job as a table: the state after an event, or misfit. A
-// batch system that is polled skips states, so a waiting job may be heard of next
-// when it has ended. The same event again changes nothing, because a stream of
-// changes may be read twice.
+// next is the life of a job as a table: the state after an event, or noState. A batch system that
+// is polled skips states, so the next event of a waiting job can be its end. An event that is
+// repeated changes nothing, because a stream of changes may be read twice.
 //
-// A job that waits, is held or is being moved starts like any other one: only
-// from YIELDING on, and when a cancel is being carried out, nothing may start. An
-// attempt that has provably not run leads to another one, and so does one that has
-// stopped at a checkpoint.
+// A waiting, held or moving job starts like any other. Nothing may start from YIELDING on, or while
+// a cancel is carried out. After an attempt that provably did not run, or that stopped at a
+// checkpoint, another one follows.
 func next(s State, e Event) State {
 	switch s {
 	case Waiting, Starting, Running, Held, Moving:
 		switch e {
 		case OnStarting:
 			if s == Running {
-				return misfit
+				return noState
 			}
 			return Starting
 		case OnRunning:
@@ -123,20 +121,20 @@ func next(s State, e Event) State {
 			return ended(e)
 		}
 	case Yielding:
-		// Whether it has started is told by the claim, unless the batch system says
-		// so before. What could not be launched is still to be handed over.
+		// The claim decides whether the job has started, unless the batch system reports it first.
+		// A job that could not be launched is still handed over.
 		switch e {
 		case OnCancel, OnNeverRan, OnCancelled:
 			return Yielding
 		case OnStarting:
-			return misfit
+			return noState
 		case OnRunning:
 			return Running
 		default:
 			return ended(e)
 		}
 	case Cancelling:
-		// The cancel and the job's own end race. The batch system says who won.
+		// The cancel races with the job's own end. The batch system reports which came first.
 		switch e {
 		case OnStarting, OnRunning, OnCancel:
 			return Cancelling
@@ -146,7 +144,7 @@ func next(s State, e Event) State {
 			return ended(e)
 		}
 	case Incoming, Gone:
-		if e == OnCancel { // recorded; for the other site to answer
+		if e == OnCancel { // recorded; the other site answers it
 			return s
 		}
 	case Done, Failed, Killed, Cancelled:
@@ -154,10 +152,10 @@ func next(s State, e Event) State {
 			return s
 		}
 	}
-	return misfit
+	return noState
 }
 
-// ended returns the final state of an end, or misfit.
+// ended returns the final state for an event that ends a job, noState for other events.
 func ended(e Event) State {
 	switch e {
 	case OnDone:
@@ -169,10 +167,10 @@ func ended(e Event) State {
 	case OnCancelled:
 		return Cancelled
 	}
-	return misfit
+	return noState
 }
 
-// eventOf returns the event of an outcome.
+// eventOf returns the event for an outcome.
 func eventOf(o batch.Outcome) Event {
 	switch o.End {
 	case batch.EndDone:

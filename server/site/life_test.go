@@ -15,7 +15,7 @@ func in(t testing.TB, state State) (*Site, batch.Key) {
 	s := named(t, "s")
 	key := queue(t, s, "a")
 	yield := func() {
-		_, _ = s.Move(1, Order{Job: "a", To: "t"}, idle("a", 99))
+		_, _ = s.Move(1, MoveRequest{Job: "a", To: "t"}, idle("a", 99))
 		s.Receive(1, &Message{Kind: Reserved, From: "t", Job: "a", Epoch: 1}, idle("a", batch.Time(batch.Hour)))
 	}
 	ends := map[State]batch.End{Done: batch.EndDone, Failed: batch.EndFailed, Killed: batch.EndKilled, Cancelled: batch.EndCancelled}
@@ -31,7 +31,7 @@ func in(t testing.TB, state State) (*Site, batch.Key) {
 	case Held:
 		_, _ = s.Hold(1, "r", batch.Minute, nil)
 	case Moving:
-		_, _ = s.Move(1, Order{Job: "a", To: "t"}, idle("a", 99))
+		_, _ = s.Move(1, MoveRequest{Job: "a", To: "t"}, idle("a", 99))
 	case Yielding:
 		yield()
 	case Gone:
@@ -101,8 +101,8 @@ func TestEveryStateTakesEveryEventOrRefusesIt(t *testing.T) {
 					_, err = s.Ended(7, key, batch.Outcome{End: outcomes[e]}, nil)
 				}
 				j := job(t, s, "a")
-				if problem := j.problem(); problem != "" {
-					t.Error(problem)
+				if invalid := j.invalid(); invalid != "" {
+					t.Error(invalid)
 				}
 				if row[i] == _x {
 					var bad *TransitionError
@@ -176,7 +176,7 @@ func TestUnknownJobsAndAttempts(t *testing.T) {
 	_, starting := s.Starting(1, stale)
 	_, running := s.Running(1, stale, nil, nil)
 	_, ended := s.Ended(1, other, batch.Outcome{}, nil)
-	_, move := s.Move(1, Order{Job: "b", To: "t"}, idle("b", 9))
+	_, move := s.Move(1, MoveRequest{Job: "b", To: "t"}, idle("b", 9))
 	_, settle := s.Settle(1, "b", 1, SettleAborted, "")
 	for _, err := range []error{cancel, job, starting, running, ended, move, settle, s.Forget("b")} {
 		refused(t, err, problem.UnknownJob, "job_id")

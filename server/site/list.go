@@ -12,13 +12,13 @@ import (
 // Filter selects jobs. The zero Filter selects all.
 type Filter struct {
 	State   State // 0 for any
-	Active  bool  // only those that are not final
+	Active  bool  // only jobs that are not final
 	Service string
 	Owner   string
-	Movable Choice // those that reallocation may touch while they wait, or the others
+	Movable Choice // jobs that reallocation can move while they wait, or the others
 }
 
-// Choice is what a filter says about a property that a job has or has not.
+// Choice filters by a property that a job has or does not have.
 type Choice uint8
 
 // The choices.
@@ -76,8 +76,8 @@ func (f *Filter) match(j *Job) bool {
 		(f.Movable == Either || (f.Movable == Yes) == j.movable())
 }
 
-// List returns up to limit jobs as they came in, those after the Serial after, 0
-// for the beginning, and whether there are more. A limit below 1 means no limit.
+// List returns up to limit jobs with a Serial above after, in the order of arrival, and whether
+// there are more. A limit below 1 means no limit.
 func (s *Site) List(f Filter, after uint64, limit int) (jobs []Job, more bool) {
 	for _, j := range s.book.order {
 		if j == nil || j.Serial <= after || !f.match(j) {
@@ -91,8 +91,8 @@ func (s *Site) List(f Filter, after uint64, limit int) (jobs []Job, more bool) {
 	return jobs, false
 }
 
-// MoveOf is a move and whose it is.
-type MoveOf struct {
+// JobMove is a move together with its job.
+type JobMove struct {
 	Job     batch.JobID
 	Service string
 	Move    Move
@@ -123,16 +123,16 @@ func ParseMoveFilter(s string) (MoveFilter, error) {
 	return f, nil
 }
 
-// MoveCursor is a place in the list of moves, which goes from the latest to the
-// oldest. The zero MoveCursor is its beginning.
+// MoveCursor is a position in the list of moves, which goes from the latest to the oldest. The zero
+// MoveCursor is its beginning.
 type MoveCursor struct {
 	Ordered batch.Time  `json:"t"`
 	Job     batch.JobID `json:"j"`
 	Epoch   uint32      `json:"e"`
 }
 
-// Cursor returns the place after a move.
-func (m *MoveOf) Cursor() MoveCursor {
+// Cursor returns the position after a move.
+func (m *JobMove) Cursor() MoveCursor {
 	return MoveCursor{Ordered: m.Move.Ordered, Job: m.Job, Epoch: m.Move.Epoch}
 }
 
@@ -141,22 +141,22 @@ func (c MoveCursor) compare(o MoveCursor) int {
 	return cmp.Or(cmp.Compare(o.Ordered, c.Ordered), cmp.Compare(c.Job, o.Job), cmp.Compare(o.Epoch, c.Epoch))
 }
 
-// Moves returns what this site knows of moves after a place in the list, the
-// latest first: of jobs that are here, have ended here and are not forgotten, or
-// have gone and are not confirmed. limit is at least 1.
-func (s *Site) Moves(f MoveFilter, after MoveCursor, limit int) []MoveOf {
-	var out []MoveOf
+// Moves returns up to limit moves after a position in the list, the latest first. It knows the
+// moves of jobs that are here, that have ended here and are not forgotten, or that have left and
+// are not confirmed. limit is at least 1.
+func (s *Site) Moves(f MoveFilter, after MoveCursor, limit int) []JobMove {
+	var out []JobMove
 	for _, j := range s.book.order {
 		if j == nil || f.Job != "" && j.ID != f.Job {
 			continue
 		}
 		for _, m := range j.Moves() {
-			of := MoveOf{Job: j.ID, Service: j.Service, Move: m}
+			of := JobMove{Job: j.ID, Service: j.Service, Move: m}
 			if (f.State == 0 || m.State == f.State) && (after == MoveCursor{} || after.compare(of.Cursor()) < 0) {
 				out = append(out, of)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b MoveOf) int { return a.Cursor().compare(b.Cursor()) })
+	slices.SortFunc(out, func(a, b JobMove) int { return a.Cursor().compare(b.Cursor()) })
 	return out[:min(limit, len(out))]
 }

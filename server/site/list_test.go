@@ -14,10 +14,10 @@ func TestMovesAreListedFromTheLatest(t *testing.T) {
 	s := named(t, "s")
 	for i, id := range []batch.JobID{"a", "b", "c"} {
 		submit(t, s, 0, id, &Request{Service: "lu", Menu: menu(1, 1)})
-		_, _ = s.Move(batch.Time(10+i/2), Order{Job: id, To: "t"}, idle(id, 99))
+		_, _ = s.Move(batch.Time(10+i/2), MoveRequest{Job: id, To: "t"}, idle(id, 99))
 	}
 	s.Receive(20, &Message{Kind: Refused, From: "t", Job: "b", Epoch: 1, Why: "full"}, nil)
-	_, _ = s.Move(30, Order{Job: "b", To: "u", Seen: 1}, idle("b", 99))
+	_, _ = s.Move(30, MoveRequest{Job: "b", To: "u", Seen: 1}, idle("b", 99))
 	_, _ = s.Withdraw(30, "w")
 	list := func(filter string, after MoveCursor, limit int) (out string, last MoveCursor) {
 		t.Helper()

@@ -2,22 +2,22 @@ package site
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// MessageKind says what a Message between two sites is.
+// MessageKind is the kind of a message between two sites.
 type MessageKind uint8
 
 // The messages of a move from a source to a target, and their answers.
 const (
-	Reserve    MessageKind = iota + 1 // source to target: give the job a place where it cannot start
-	Reserved                          // it has one
-	Refused                           // the target will not have it
+	Reserve    MessageKind = iota + 1 // source to target: reserve a slot in which the job cannot start yet
+	Reserved                          // the job has a slot
+	Refused                           // the target does not accept the job
 	Confirm                           // source to target: the job is yours
-	Confirmed                         // it is
-	Drop                              // source to target: the job has stayed
-	Dropped                           // noted
-	Resolve                           // target to source: what became of this move?
-	Pending                           // nothing yet, or nothing is known here: ask again
-	Aborted                           // the job has stayed
-	Committed                         // the job is yours
+	Confirmed                         // the target has the job
+	Drop                              // source to target: the move was aborted
+	Dropped                           // acknowledges Drop
+	Resolve                           // target to source: what is the result of this move?
+	Pending                           // undecided, or unknown: ask again
+	Aborted                           // the job stayed at the source
+	Committed                         // the job belongs to the target
 	Superseded                        // a higher epoch was seen: acknowledges a Confirm, refuses a Reserve
 )
 
@@ -35,8 +35,7 @@ func (k MessageKind) String() string {
 	return "unspecified"
 }
 
-// Message is what one site tells another about one attempt to move a job. It may
-// be lost, doubled, late and out of order.
+// Message is about one attempt to move a job. It may be lost, duplicated, delayed or reordered.
 type Message struct {
 	Kind  MessageKind
 	From  string // site
@@ -44,29 +43,28 @@ type Message struct {
 	Job   batch.JobID
 	Epoch uint32
 
-	Parcel     *Parcel        // of Reserve
-	Shape      batch.Shape    // of Reserved: what it would get
-	Completion batch.Duration // of Reserved: from now to its end
-	Why        string         // of Refused
+	Parcel     *Parcel        // in Reserve
+	Shape      batch.Shape    // in Reserved: the shape at the target
+	Completion batch.Duration // in Reserved: from now to the end
+	Why        string         // in Refused
 }
 
-// Parcel is a job on its way. It belongs to the receiver.
+// Parcel is a job that moves. It belongs to the receiver.
 type Parcel struct {
-	// Dossier is nil in a message of the core's that has shed it: the driver
-	// attaches it when it sends the message.
+	// Dossier is nil if the core has released it; the driver adds it when it sends the message.
 	Dossier *Dossier
-	Sent    batch.Time     // on the sender's clock, like the times of the moves
+	Sent    batch.Time     // on the sender's clock, like the times of Moves
 	Age     batch.Duration // since its first submission
-	Present batch.Duration // from now to its end, if it stayed; Forever: not known
-	Moves   []Move         // those before, oldest first, and this one
-	Retried uint8          // see Job
+	Present batch.Duration // from now to its end at the source; Forever if unknown
+	Moves   []Move         // earlier moves, oldest first, and this one
+	Retried uint8          // see Job.Retried
 }
 
-// Receive takes a message from another site. A question gets its answer back;
-// for an answer, reply is false. Plan is asked on behalf of a Reserve, and of
-// Reserved, about the job that waits.
+// Receive handles a message from another site. If reply is true, answer must be sent back; messages
+// that are answers need no reply. plan estimates the slot for a Reserve, and for Reserved the slot
+// of the job that waits here.
 //
-// A message whose effects cannot be made durable must not be answered.
+// A driver must not send the answer to a message whose effects it could not make durable.
 func (s *Site) Receive(now batch.Time, m *Message, plan Plan) (answer Message, reply bool) {
 	answer = Message{From: s.config.Name, To: m.From, Job: m.Job, Epoch: m.Epoch}
 	j := s.book.byID[m.Job]
@@ -83,15 +81,15 @@ func (s *Site) Receive(now batch.Time, m *Message, plan Plan) (answer Message, r
 	case Resolve:
 		answer.Kind = j.verdict(m.Epoch)
 	default:
-		s.hear(now, j, m, plan)
+		s.receiveAnswer(now, j, m, plan)
 		return Message{}, false
 	}
 	return answer, answer.Kind != 0
 }
 
-// hear takes an answer. One that belongs to another epoch or another state than
-// the job's is old, and ignored.
-func (s *Site) hear(now batch.Time, j *Job, m *Message, plan Plan) {
+// receiveAnswer handles an answer. It ignores an old one, which has another epoch or does not fit
+// the job's state.
+func (s *Site) receiveAnswer(now batch.Time, j *Job, m *Message, plan Plan) {
 	if j == nil || j.Transit == nil {
 		return
 	}
@@ -100,11 +98,11 @@ func (s *Site) hear(now batch.Time, j *Job, m *Message, plan Plan) {
 	case j.State == Moving && j.Epoch == m.Epoch && t.Peer == m.From:
 		switch m.Kind {
 		case Reserved:
-			s.weigh(now, j, m, plan)
+			s.decideMove(now, j, m, plan)
 		case Refused:
-			s.giveUp(now, j, "refused: "+m.Why)
+			s.abortAndWait(now, j, "refused: "+m.Why)
 		case Superseded:
-			s.giveUp(now, j, "the target has seen a later move")
+			s.abortAndWait(now, j, "the target has seen a later move")
 		}
 	case j.State == Gone && t.Gone == m.Epoch && t.Peer == m.From && !t.Acked:
 		if m.Kind == Confirmed || m.Kind == Superseded {
@@ -115,7 +113,7 @@ func (s *Site) hear(now batch.Time, j *Job, m *Message, plan Plan) {
 		case Aborted:
 			s.drop(j)
 		case Committed:
-			s.arrive(now, j)
+			s.takeOver(now, j)
 		}
 	}
 }

@@ -8,30 +8,29 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// Plan is a planner that also knows what stands in the queue.
+// Plan is a planner that also knows the waiting jobs.
 type Plan interface {
 	Planner
-	// Standing returns when the waiting job of an attempt would be completed as
-	// things stand; false if nobody can say.
+	// Standing returns when the waiting job of an attempt would complete in the present plan; false
+	// if this is unknown.
 	Standing(now batch.Time, key batch.Key) (batch.Time, bool)
 }
 
-// AnyPrice is the least gain of a move that is wanted whatever it costs.
-const AnyPrice = -batch.Forever
+// AnyGain is the MinGain of a move that is wanted even at a loss.
+const AnyGain = -batch.Forever
 
-// Order is an agent's wish to have a job moved.
-type Order struct {
+// MoveRequest asks a site to move a job.
+type MoveRequest struct {
 	Job     batch.JobID
-	To      string         // site
+	To      string         // target site
 	Seen    uint32         // the job's epoch as the agent knows it
-	MinGain batch.Duration // how much sooner it has to end there
+	MinGain batch.Duration // how much sooner the job must complete there
 	Reason  string         // for the record
 	Agent   string         // for the record
 }
 
-// Move begins to move a job that waits: step 0 of the protocol. The error is a
-// *problem.Problem.
-func (s *Site) Move(now batch.Time, o Order, plan Plan) (Job, error) {
+// Move starts to move a waiting job: step 0 of the protocol. The error is a *problem.Problem.
+func (s *Site) Move(now batch.Time, o MoveRequest, plan Plan) (Job, error) {
 	j := s.book.byID[o.Job]
 	if j == nil || j.State == Absent {
 		return Job{}, unknownJob(o.Job)
@@ -52,11 +51,11 @@ func (s *Site) Move(now batch.Time, o Order, plan Plan) (Job, error) {
 	if end, ok := plan.Standing(now, j.Key()); ok && end != batch.Never {
 		stay = end
 	}
-	s.depart(now, j, o, stay)
+	s.startMove(now, j, o, stay)
 	return *j, nil
 }
 
-// mayMove returns a *problem.Problem for a job that is never moved, or not there.
+// mayMove returns a *problem.Problem if a job can never be moved, or not to that site.
 func (s *Site) mayMove(j *Job, to string) error {
 	switch {
 	case !j.movable():
@@ -80,8 +79,8 @@ func notMovable(id batch.JobID, why string) *problem.Problem {
 	return &problem.Problem{Reason: problem.NotMovable, Field: "job_id", Accepted: "a job of the grid's that is bound to no site", Message: fmt.Sprintf("job %s is %s", id, why)}
 }
 
-// depart writes MOVING(T, e) and asks T for a place.
-func (s *Site) depart(now batch.Time, j *Job, o Order, stay batch.Time) {
+// startMove records MOVING(T, e) and asks T for a slot.
+func (s *Site) startMove(now batch.Time, j *Job, o MoveRequest, stay batch.Time) {
 	s.change(j, func() {
 		j.State = Moving
 		j.Epoch++
@@ -94,11 +93,11 @@ func (s *Site) depart(now batch.Time, j *Job, o Order, stay batch.Time) {
 			Reason: o.Reason, Agent: o.Agent, MinGain: o.MinGain,
 		})
 	})
-	s.ask(now, j)
+	s.sendReserve(now, j)
 }
 
 // ask sends Reserve.
-func (s *Site) ask(now batch.Time, j *Job) {
+func (s *Site) sendReserve(now batch.Time, j *Job) {
 	t := j.Transit
 	p := &Parcel{Dossier: j.Dossier, Sent: now, Age: max(now.Sub(j.Submitted), 0), Present: batch.Forever, Moves: t.Moves, Retried: j.Retried}
 	if t.Stay != 0 {
@@ -117,36 +116,37 @@ func (s *Site) send(j *Job, m Message) {
 	s.fx.Messages = append(s.fx.Messages, m)
 }
 
-// insist repeats a Reserve that was not answered, until that has taken too long. A
-// job that was held for a round has its place again after another lease: it would
-// lose much of its turn to a site that is silent.
-func (s *Site) insist(now batch.Time, j *Job) {
+// repeatReserve repeats a Reserve that was not answered, until Patience.Move has passed. A job that
+// was held for a round gets its slot back after another lease, so that a silent target does not
+// cost it its turn.
+func (s *Site) repeatReserve(now batch.Time, j *Job) {
 	t := j.Transit
 	if now >= t.Since.Add(s.config.Patience.Move) {
-		s.giveUp(now, j, "no answer in time")
+		s.abortAndWait(now, j, "no answer in time")
 		return
 	}
 	if now >= t.Since.Add(t.Lease) {
-		s.unhold(j)
+		s.clearRound(j)
 	}
-	s.ask(now, j)
+	s.sendReserve(now, j)
 }
 
-// weigh takes the target's place and decides, step 2: the gain is estimated anew.
-func (s *Site) weigh(now batch.Time, j *Job, m *Message, plan Plan) {
+// decideMove compares the slot at the target with the one here: step 2. It estimates the gain
+// again.
+func (s *Site) decideMove(now batch.Time, j *Job, m *Message, plan Plan) {
 	t := j.Transit
 	end, known := batch.Never, false
-	if t.Round == "" { // what is held has no place here to compare with
+	if t.Round == "" { // a held job has no slot here
 		end, known = plan.Standing(now, j.Key())
 		known = known && end != batch.Never
 	}
 	gain := end.Sub(now.Add(m.Completion))
 	switch {
 	case known && gain < t.MinGain:
-		s.giveUp(now, j, fmt.Sprintf("it would gain %v", gain))
+		s.abortAndWait(now, j, fmt.Sprintf("it would gain %v", gain))
 		return
-	case !known && t.Round == "" && t.MinGain != AnyPrice:
-		s.giveUp(now, j, "what it would gain cannot be said")
+	case !known && t.Round == "" && t.MinGain != AnyGain:
+		s.abortAndWait(now, j, "what it would gain cannot be said")
 		return
 	}
 	s.change(j, func() {
@@ -160,16 +160,16 @@ func (s *Site) weigh(now batch.Time, j *Job, m *Message, plan Plan) {
 	s.claim(j)
 }
 
-// giveUp aborts a move whose job goes on waiting here.
-func (s *Site) giveUp(now batch.Time, j *Job, why string) {
+// abortAndWait aborts a move; its job waits here again.
+func (s *Site) abortAndWait(now batch.Time, j *Job, why string) {
 	s.abort(now, j, why)
-	s.unhold(j)
+	s.clearRound(j)
 	s.change(j, func() { j.State = Waiting })
 	s.arm(j, batch.Never)
 }
 
-// abort writes ABORTED(e) and tells the target once; it will ask if it does not
-// hear of it. The caller sets the job's new state.
+// abort records ABORTED(e) and sends Drop once. If that is lost, the target asks with Resolve. The
+// caller sets the job's new state.
 func (s *Site) abort(now batch.Time, j *Job, why string) {
 	s.send(j, Message{Kind: Drop, Epoch: j.Epoch})
 	s.change(j, func() {
@@ -179,7 +179,7 @@ func (s *Site) abort(now batch.Time, j *Job, why string) {
 	})
 }
 
-// commit writes GONE(T, e), the commit point, and hands the job over.
+// commit records GONE(T, e), the commit point, and hands the job over.
 func (s *Site) commit(now batch.Time, j *Job) {
 	s.command(batch.CmdCancel, j.Key())
 	s.change(j, func() {
@@ -191,13 +191,12 @@ func (s *Site) commit(now batch.Time, j *Job) {
 		t.decide(true)
 		t.note(func(m *Move) { m.State, m.Settled = MoveCommitted, now })
 	})
-	s.confirm(now, j)
+	s.sendConfirm(now, j)
 	s.watch(j.ID)
 }
 
-// confirm sends Confirm, again and again until it is acknowledged: a job that is
-// gone is kept whole until then.
-func (s *Site) confirm(now batch.Time, j *Job) {
+// sendConfirm sends Confirm until it is acknowledged. The complete job is kept until then.
+func (s *Site) sendConfirm(now batch.Time, j *Job) {
 	if j.Transit.Acked {
 		return
 	}
@@ -205,8 +204,7 @@ func (s *Site) confirm(now batch.Time, j *Job) {
 	s.arm(j, s.backoff(now, j))
 }
 
-// acknowledged notes that the target has the job: what this site kept of it for
-// that case can go.
+// acknowledged records that the target has the job and drops what was kept of it.
 func (s *Site) acknowledged(j *Job) {
 	s.change(j, func() {
 		t := j.transit()

@@ -18,10 +18,10 @@ func TestOrdersToMoveAreRefused(t *testing.T) {
 	for state := Waiting; state <= Incoming; state++ {
 		s, key := in(t, state)
 		before := job(t, s, "a")
-		_, err := s.Move(2, Order{Job: "a", To: "t", Seen: before.Epoch + 1}, idle("a", 99))
+		_, err := s.Move(2, MoveRequest{Job: "a", To: "t", Seen: before.Epoch + 1}, idle("a", 99))
 		refused(t, err, problem.StaleEpoch, "seen_epoch")
 		if state != Waiting {
-			_, err = s.Move(2, Order{Job: "a", To: "t", Seen: before.Epoch}, idle("a", 99))
+			_, err = s.Move(2, MoveRequest{Job: "a", To: "t", Seen: before.Epoch}, idle("a", 99))
 			refused(t, err, problem.NotWaiting, "job_id")
 		}
 		if fx := take(s, 2); !fx.Empty() || job(t, s, "a") != before {
@@ -31,11 +31,11 @@ func TestOrdersToMoveAreRefused(t *testing.T) {
 	}
 	s, _ := in(t, Waiting)
 	for _, to := range []string{"", "s"} {
-		_, err := s.Move(2, Order{Job: "a", To: to}, idle("a", 99))
+		_, err := s.Move(2, MoveRequest{Job: "a", To: to}, idle("a", 99))
 		refused(t, err, problem.BadValue, "to")
 	}
 	submit(t, s, 0, "l", &Request{Menu: menu(1, 1), Origin: batch.Local})
-	_, err := s.Move(2, Order{Job: "l", To: "t"}, idle("l", 99))
+	_, err := s.Move(2, MoveRequest{Job: "l", To: "t"}, idle("l", 99))
 	refused(t, err, problem.NotMovable, "job_id")
 }
 
@@ -43,7 +43,7 @@ func TestAMoveAsksForAPlace(t *testing.T) {
 	s := named(t, "s")
 	submit(t, s, 10, "a", &Request{Menu: menu(2, 10)})
 	take(s, 10)
-	j, err := s.Move(30, Order{Job: "a", To: "t", MinGain: seconds(5), Reason: "sooner", Agent: "g"}, idle("a", 100))
+	j, err := s.Move(30, MoveRequest{Job: "a", To: "t", MinGain: seconds(5), Reason: "sooner", Agent: "g"}, idle("a", 100))
 	if err != nil || j.State != Moving || j.Epoch != 1 || j.Under != 0 {
 		t.Fatalf("%+v %v", j, err)
 	}
@@ -64,8 +64,8 @@ func TestAMoveAsksForAPlace(t *testing.T) {
 	// A job of which nobody can say when it would end, with a shed dossier.
 	queue(t, s, "b")
 	take(s, 30)
-	s.Shed("b")
-	_, _ = s.Move(30, Order{Job: "b", To: "t"}, idle("a", 9))
+	s.ReleaseDossier("b")
+	_, _ = s.Move(30, MoveRequest{Job: "b", To: "t"}, idle("a", 9))
 	if p := take(s, 30).Messages[0].Parcel; p.Present != batch.Forever || p.Dossier != nil {
 		t.Errorf("%+v", p)
 	}
@@ -82,16 +82,16 @@ func TestTheGainIsEstimatedAnew(t *testing.T) {
 		"enough":                   {hour, seconds(60 * 59), Yielding},
 		"too little":               {hour, seconds(60*59) + 1, Waiting},
 		"a loss":                   {batch.Time(seconds(30)), 0, Waiting},
-		"a loss at any price":      {batch.Time(seconds(30)), AnyPrice, Yielding},
+		"a loss at any price":      {batch.Time(seconds(30)), AnyGain, Yielding},
 		"not known":                {0, 0, Waiting},
-		"not known, at any price":  {0, AnyPrice, Yielding},
-		"never here, at any price": {batch.Never, AnyPrice, Yielding},
+		"not known, at any price":  {0, AnyGain, Yielding},
+		"never here, at any price": {batch.Never, AnyGain, Yielding},
 		"never here":               {batch.Never, 0, Waiting},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := named(t, "s")
 			key := queue(t, s, "a")
-			_, _ = s.Move(0, Order{Job: "a", To: "t", MinGain: tt.minGain}, idle("a", hour))
+			_, _ = s.Move(0, MoveRequest{Job: "a", To: "t", MinGain: tt.minGain}, idle("a", hour))
 			take(s, 0)
 			plan := idle("a", tt.end)
 			if tt.end == 0 {
@@ -246,7 +246,7 @@ func TestEveryEpochEverAssignedIsAnswered(t *testing.T) {
 	}
 	move := func(seen uint32) {
 		t.Helper()
-		if _, err := s.Move(1, Order{Job: "a", To: "t", Seen: seen, MinGain: AnyPrice}, idle("a", hour)); err != nil {
+		if _, err := s.Move(1, MoveRequest{Job: "a", To: "t", Seen: seen, MinGain: AnyGain}, idle("a", hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -286,15 +286,15 @@ func TestEveryEpochEverAssignedIsAnswered(t *testing.T) {
 func TestHistoriesAreBounded(t *testing.T) {
 	s := named(t, "s")
 	queue(t, s, "a")
-	for e := range uint32(mostMoves + 10) {
-		if _, err := s.Move(1, Order{Job: "a", To: "t", Seen: e}, idle("a", 99)); err != nil {
+	for e := range uint32(maxMoves + 10) {
+		if _, err := s.Move(1, MoveRequest{Job: "a", To: "t", Seen: e}, idle("a", 99)); err != nil {
 			t.Fatal(err)
 		}
 		s.Receive(2, answer(Refused, e+1), nil)
 	}
 	j := job(t, s, "a")
-	if m := j.Moves(); len(m) != mostMoves || m[0].Epoch != 11 || m[len(m)-1].Epoch != mostMoves+10 {
+	if m := j.Moves(); len(m) != maxMoves || m[0].Epoch != 11 || m[len(m)-1].Epoch != maxMoves+10 {
 		t.Errorf("%d moves, from epoch %d", len(m), m[0].Epoch)
 	}
-	same(t, "verdicts", j.Transit.Assigned, []Verdict{{First: 1, Epoch: mostMoves + 10}})
+	same(t, "verdicts", j.Transit.Assigned, []Verdict{{First: 1, Epoch: maxMoves + 10}})
 }

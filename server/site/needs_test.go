@@ -43,7 +43,7 @@ func farmSite(t *testing.T) *Site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Config{Name: "farm", Platform: p, Catalogue: newSite(t, farmServices, 1, 0).config.Catalogue, Edge: edge, Stays: true})
+	s, err := New(Config{Name: "farm", Platform: p, Catalogue: newSite(t, farmServices, 1, 0).config.Catalogue, Edge: edge, PausedKeepMemory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,13 +140,13 @@ func TestAJobWhoseLicenseIsGoneIsAMisfit(t *testing.T) {
 	if _, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "cad"}}, &rectangles{processors: 6}); err != nil {
 		t.Fatal(err)
 	}
-	if _, n := s.Misfits(1); n != 0 {
+	if _, n := s.Unrunnable(1); n != 0 {
 		t.Fatal("it fits")
 	}
 	p := s.config.Platform
 	p.Licenses = []batch.LicensePool{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 1}}
 	s.config.Edge, _ = policy.NewEdge("convergent", p)
-	list, n := s.Misfits(1)
+	list, n := s.Unrunnable(1)
 	if n != 1 || list[0].Why != "2 of license mesh, accepted: up to 1 copies" {
 		t.Errorf("%d: %+v", n, list)
 	}

@@ -24,7 +24,7 @@ func (n *network) check() {
 	live, handover := 0, 0
 	for i := range n.hosts {
 		h, j := &n.hosts[i], n.job(i)
-		if problem := j.problem(); problem != "" && j.ID != "" {
+		if invalid := j.invalid(); invalid != "" && j.ID != "" {
 			n.Fatalf("at %s the job is %v: %s", hostNames[i], j.State, problem)
 		}
 		alive := authority(j.State)

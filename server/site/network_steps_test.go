@@ -45,7 +45,7 @@ func (n *network) step() {
 	case 5, 6, 7:
 		seen := n.job(i).Epoch
 		n.call(i, false, func(s *Site) {
-			_, _ = s.Move(n.now, Order{Job: "a", To: other, Seen: seen}, idle("a", n.now.Add(batch.Hour)))
+			_, _ = s.Move(n.now, MoveRequest{Job: "a", To: other, Seen: seen}, idle("a", n.now.Add(batch.Hour)))
 		})
 	case 8:
 		n.call(i, false, func(s *Site) { _, _ = s.Hold(n.now, "r", batch.Minute, nil) })

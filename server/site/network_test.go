@@ -141,9 +141,9 @@ func (n *network) restart(i int) {
 	if err := h.core.Restore([]Record{*h.disk}); err != nil {
 		n.Fatal(err)
 	}
-	var fates []Fate
+	var fates []RecoveredAttempt
 	for _, key := range h.core.Unsettled() {
-		f := Fate{Won: n.compete(i, key)}
+		f := RecoveredAttempt{Won: n.compete(i, key)}
 		if outcome := h.ran[key]; !f.Won && outcome.End != 0 {
 			f = ends(outcome.End)
 			f.Found.Outcome = outcome

@@ -8,11 +8,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// SetDraining makes the site take no new jobs, by submission or move, or lets it
-// take them again.
+// SetDraining sets whether the site rejects new jobs, both submitted and moved ones.
 func (s *Site) SetDraining(on bool) { s.draining = on }
 
-// Draining says whether it takes none.
+// Draining reports whether the site rejects new jobs.
 func (s *Site) Draining() bool { return s.draining }
 
 func (s *Site) drains() *problem.Problem {
@@ -22,13 +21,13 @@ func (s *Site) drains() *problem.Problem {
 	}
 }
 
-// Settlement is what an operator declares about a move whose other site is lost.
+// Settlement is an operator's decision about a move whose other site is lost.
 type Settlement uint8
 
 // The settlements.
 const (
-	// SettleCommitted, at the target: the source had committed; at the source: the
-	// target has confirmed, or somebody has who got the job from it.
+	// SettleCommitted, at the target, means that the source had committed; at the source, that the
+	// target has the job, or had it and passed it on.
 	SettleCommitted Settlement = iota + 1
 	SettleAborted              // at the target: the source had aborted
 	SettleTakeBack             // at the source: the target is lost
@@ -47,12 +46,12 @@ func (s Settlement) String() string {
 	return "unspecified"
 }
 
-// settled begins the reason of what an operator has declared.
+// settled is the prefix of a reason that an operator gave.
 const settled = "settled by an operator: "
 
-// Settle ends the move of an epoch by an operator's word. It is the one thing in
-// the protocol that proves nothing: when the word is wrong the job runs twice, or
-// is lost. The error is a *problem.Problem.
+// Settle ends the move of an epoch as an operator decides. It is the only step of the protocol
+// without proof: if the operator is wrong, the job runs twice or is lost. The error is a
+// *problem.Problem.
 func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement Settlement, reason string) (Job, error) {
 	j := s.book.byID[id]
 	if j == nil || j.State == Absent {
@@ -82,7 +81,7 @@ func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement S
 		s.acknowledged(j)
 	case settlement == SettleCommitted:
 		s.change(j, func() { j.transit().note(func(m *Move) { m.Why = settled + reason }) })
-		s.arrive(now, j)
+		s.takeOver(now, j)
 	case settlement == SettleAborted:
 		s.drop(j)
 	case settlement == SettleTakeBack:
@@ -91,8 +90,8 @@ func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement S
 	return *j, nil
 }
 
-// takeBack makes a job that was handed over wait here again, under an epoch of
-// its own. Whoever asks about the old one is told that it came to nothing.
+// takeBack makes a job that was handed over wait here again, under a new epoch. The old epoch
+// counts as aborted.
 func (s *Site) takeBack(now batch.Time, j *Job, reason string) {
 	s.arm(j, batch.Never)
 	s.change(j, func() {

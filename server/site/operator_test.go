@@ -43,7 +43,7 @@ func TestAnOperatorsWordSettlesAMove(t *testing.T) {
 	t.Run("taken back", func(t *testing.T) {
 		s, _ := in(t, Gone)
 		j, err := s.Settle(5, "a", 1, SettleTakeBack, "t burnt down")
-		if err != nil || j.State != Waiting || j.Epoch != 2 || j.Under != 2 || j.Attempt != 1 || j.MovedTo() != "" || j.problem() != "" {
+		if err != nil || j.State != Waiting || j.Epoch != 2 || j.Under != 2 || j.Attempt != 1 || j.MovedTo() != "" || j.invalid() != "" {
 			t.Errorf("%+v %v", j, err)
 		}
 		if m := j.Moves()[0]; m.State != MoveAborted || m.Why != settled+"t burnt down" {
@@ -63,7 +63,7 @@ func TestAnOperatorsWordSettlesAMove(t *testing.T) {
 		if got := tell(s, about(Reserve, "t", 3)); got != Refused {
 			t.Errorf("answers %v", got)
 		}
-		if _, err := s.Move(6, Order{Job: "a", To: "u", Seen: 2}, idle("a", 9)); err != nil {
+		if _, err := s.Move(6, MoveRequest{Job: "a", To: "u", Seen: 2}, idle("a", 9)); err != nil {
 			t.Error(err)
 		}
 	})

@@ -9,30 +9,30 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// Question asks when a request would be completed.
+// Question asks when a request would complete.
 type Question struct {
 	Request *Request
-	From    batch.Time // not before: the input is still travelling; 0 for now
+	From    batch.Time // earliest start, because the input is still on its way; 0 for now
 }
 
-// Quote is when a request would be completed if it were submitted now.
+// Quote says when a request would complete if it were submitted now.
 type Quote struct {
-	Shape      batch.Shape    `json:"shape"`      // what the site would give it
+	Shape      batch.Shape    `json:"shape"`      // the shape that the site chose
 	Wait       batch.Duration `json:"wait"`       // from now to the start
 	Run        batch.Duration `json:"run"`        // from the start to the end: the walltime, unless jobs share processors
 	Completion batch.Duration `json:"completion"` // Wait + Run, the ECT from now
 	Kind       batch.Kind     `json:"kind"`
-	P          float64        `json:"p,omitempty"` // of PROBABLE
+	P          float64        `json:"p,omitempty"` // probability, of a PROBABLE estimate
 }
 
-// Answer is a quote, or why there is none.
+// Answer is a quote or the reason why there is none.
 type Answer struct {
 	Quote Quote
-	Err   error // a *problem.Problem; ErrNoPlan
+	Err   error // a *problem.Problem or ErrNoPlan
 }
 
-// scratch holds the buffers of quotes, so that those of requests with a menu
-// allocate nothing in the steady state.
+// scratch holds the buffers of quotes, so that requests with a menu allocate nothing in the steady
+// state.
 type scratch struct {
 	job    batch.Job
 	jobs   []batch.Job
@@ -42,11 +42,10 @@ type scratch struct {
 	spans  []span
 }
 
-// span is the part of scratch.shapes that is one question's menu.
+// span is the range of scratch.shapes that holds one question's menu.
 type span struct{ from, to int }
 
-// Quote answers one question. The error is a *problem.Problem, or ErrNoPlan. It changes
-// nothing.
+// Quote answers one question and changes nothing. The error is a *problem.Problem or ErrNoPlan.
 func (s *Site) Quote(now batch.Time, q Question, planner Planner) (Quote, error) {
 	if s.draining {
 		return Quote{}, s.drains()
@@ -55,8 +54,7 @@ func (s *Site) Quote(now batch.Time, q Question, planner Planner) (Quote, error)
 	return s.quote(now, q, &s.scratch.job, planner)
 }
 
-// quote fills job with what the planner is told and returns the best shape's
-// quote.
+// quote fills job with what the planner gets, and returns the quote of the best shape.
 func (s *Site) quote(now batch.Time, q Question, job *batch.Job, planner Planner) (Quote, error) {
 	if err := s.prepare(q.Request, job); err != nil {
 		return Quote{}, err
@@ -70,19 +68,19 @@ func (s *Site) quote(now batch.Time, q Question, job *batch.Job, planner Planner
 		return Quote{}, ErrNoPlan
 	}
 	if q.Request.Agreement != nil {
-		return s.agree(now, q, job, menu, c, planner)
+		return s.quoteAgreement(now, q, job, menu, c, planner)
 	}
-	return s.conclude(now, q.Request, menu, c)
+	return s.finishQuote(now, q.Request, menu, c)
 }
 
-// bound says whether a question is about a request with an agreement or for a
-// reservation.
-func bound(q Question) bool { return q.Request.Agreement != nil || q.Request.Into != "" }
+// quotedAlone reports whether a request needs a call of the planner for itself: it has an agreement
+// or runs in a reservation.
+func quotedAlone(q Question) bool { return q.Request.Agreement != nil || q.Request.Into != "" }
 
-// Quotes answers many questions, each as if it were alone, and fills out, which
-// has one element for each. With exhaustive tuning the planner is asked once.
+// Quotes answers many questions, each as if it were the only one, and fills out, which has one
+// element for each. With exhaustive tuning it calls the planner once.
 func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Planner) {
-	if s.config.Tuning == Binary || s.draining || slices.ContainsFunc(qs, bound) {
+	if s.config.Tuning == Binary || s.draining || slices.ContainsFunc(qs, quotedAlone) {
 		for i := range qs {
 			out[i].Quote, out[i].Err = s.Quote(now, qs[i], planner)
 		}
@@ -98,7 +96,7 @@ func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Plann
 		out[i] = Answer{Err: s.prepare(qs[i].Request, &sc.jobs[i])}
 		sc.spans = append(sc.spans, span{begin, len(sc.shapes)})
 	}
-	// The asks are made only now: the buffer of shapes moves while it grows.
+	// The asks are built in a second loop, because scratch.shapes moves while it grows.
 	for i := range qs {
 		if out[i].Err == nil {
 			menu := sc.shapes[sc.spans[i].from:sc.spans[i].to]
@@ -117,13 +115,13 @@ func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Plann
 			out[i].Err = ErrNoPlan
 		default:
 			menu := sc.asks[asked].Shapes
-			out[i].Quote, out[i].Err = s.conclude(now, qs[i].Request, menu, best(menu, &sc.out[asked]))
+			out[i].Quote, out[i].Err = s.finishQuote(now, qs[i].Request, menu, best(menu, &sc.out[asked]))
 			asked++
 		}
 	}
 }
 
-// from returns the earliest start of a question; 0 when that is now.
+// from returns the earliest start of a question, 0 for now.
 func from(now batch.Time, q Question) batch.Time {
 	at := max(q.From, q.Request.EarliestStart)
 	if at <= now {
@@ -132,8 +130,8 @@ func from(now batch.Time, q Question) batch.Time {
 	return at
 }
 
-// prepare appends a request's menu to scratch.shapes and fills job. The menu has
-// at least one shape, or there is a *problem.Problem.
+// prepare appends the menu of a request to scratch.shapes and fills job. The menu has at least one
+// shape unless prepare returns a *problem.Problem.
 func (s *Site) prepare(r *Request, job *batch.Job) error {
 	var (
 		values  catalogue.Values
@@ -142,7 +140,7 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 	)
 	*job = r.spec()
 	if r.Site != "" && r.Site != s.config.Name {
-		return s.notHere(r)
+		return s.boundElsewhere(r)
 	}
 	if s.config.Catalogue != nil {
 		if service, err = s.config.Catalogue.Service(r.Service); err != nil {
@@ -159,34 +157,33 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 		}
 		job.Licenses = licenses(service.Licenses, r.Licenses)
 	}
-	job.Resident = s.config.Stays && (service == nil || !service.Checkpoints())
+	job.Resident = s.config.PausedKeepMemory && (service == nil || !service.Checkpoints())
 	if agreed := s.agreed(r); agreed != nil {
 		job.Checkpoint = agreed.Checkpoint
 	}
 	begin := len(s.scratch.shapes)
 	switch {
 	case len(r.Menu) > 0:
-		err = s.offer(r.Menu, job.Memory)
+		err = s.appendMenu(r.Menu, job.Memory)
 	case service == nil:
 		return problem.Field(problem.BadValue, "request.shapes", "at least one shape", "no shapes, and this site has no catalogue")
 	default:
 		var speed catalogue.Speed
-		speed, job.Reference = s.pace(service, r)
-		shapes, wrong := service.Shapes(values, catalogue.Want{Width: r.Width, Walltime: r.Walltime, Longest: s.longest()}, s.width, speed)
+		speed, job.Reference = s.speedFor(service, r)
+		shapes, wrong := service.Shapes(values, catalogue.Want{Width: r.Width, Walltime: r.Walltime, Longest: s.maxWalltime()}, s.width, speed)
 		if wrong != nil {
 			return catalogueProblem(wrong)
 		}
-		err = s.fit(shapes, job.Memory)
+		err = s.appendShapes(shapes, job.Memory)
 	}
 	if err != nil {
 		return err
 	}
-	return s.serve(begin, job)
+	return s.limitToRunnable(begin, job)
 }
 
-// offer appends those shapes of a client's menu that this site can have, at its
-// speed.
-func (s *Site) offer(menu []batch.Shape, memory int64) error {
+// appendMenu appends the shapes of a client's menu that fit this site, scaled to its speed.
+func (s *Site) appendMenu(menu []batch.Shape, memory int64) error {
 	if menu[0].Width > s.width {
 		return problem.Field(problem.TooWide, "request.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", menu[0].Width)
 	}
@@ -202,40 +199,40 @@ func (s *Site) offer(menu []batch.Shape, memory int64) error {
 			shape.Walltime = speed.Walltime(shape.Walltime)
 		}
 	}
-	if err := s.shorten(begin); err != nil {
+	if err := s.limitWalltime(begin); err != nil {
 		return err
 	}
-	return s.cut(begin, memory)
+	return s.limitMemory(begin, memory)
 }
 
-// shorten removes the shapes after begin that are longer than the site allows.
-func (s *Site) shorten(begin int) error {
+// limitWalltime removes the shapes after begin that exceed the site's longest walltime.
+func (s *Site) limitWalltime(begin int) error {
 	end := begin
 	shortest := batch.Forever
 	for _, shape := range s.scratch.shapes[begin:] {
 		shortest = min(shortest, shape.Walltime)
-		if shape.Walltime <= s.longest() {
+		if shape.Walltime <= s.maxWalltime() {
 			s.scratch.shapes[end] = shape
 			end++
 		}
 	}
 	if end == begin {
-		return problem.Field(problem.TooLong, "request.walltime", fmt.Sprintf("1s..%v at this site", s.longest()), "walltime %v", shortest)
+		return problem.Field(problem.TooLong, "request.walltime", fmt.Sprintf("1s..%v at this site", s.maxWalltime()), "walltime %v", shortest)
 	}
 	s.scratch.shapes = s.scratch.shapes[:end]
 	return nil
 }
 
-// fit appends shapes that the catalogue has made for this site.
-func (s *Site) fit(shapes []batch.Shape, memory int64) error {
+// appendShapes appends shapes that the catalogue made for this site.
+func (s *Site) appendShapes(shapes []batch.Shape, memory int64) error {
 	begin := len(s.scratch.shapes)
 	s.scratch.shapes = append(s.scratch.shapes, shapes...)
-	return s.cut(begin, memory)
+	return s.limitMemory(begin, memory)
 }
 
-// cut removes the shapes after begin whose memory fits nowhere: the widest
-// ones, because the charge grows with the width.
-func (s *Site) cut(begin int, memory int64) error {
+// limitMemory removes the shapes after begin whose memory does not fit. These are the widest,
+// because the charge grows with the width.
+func (s *Site) limitMemory(begin int, memory int64) error {
 	if s.perProcessor == 0 || memory == 0 {
 		return nil
 	}
@@ -256,13 +253,13 @@ func (s *Site) cut(begin int, memory int64) error {
 	return nil
 }
 
-// conclude makes a quote of a choice.
-func (s *Site) conclude(now batch.Time, r *Request, menu []batch.Shape, c choice) (Quote, error) {
+// finishQuote turns a choice into a quote.
+func (s *Site) finishQuote(now batch.Time, r *Request, menu []batch.Shape, c choice) (Quote, error) {
 	if c.index < 0 {
 		return Quote{}, problem.Field(problem.CannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
 	}
 	q := quoteOf(now, menu, c)
-	if len(r.After) > 0 { // who can say when those have ended
+	if len(r.After) > 0 { // the end of its dependencies is unknown
 		q.Kind, q.P = batch.Forecast, 0
 	}
 	if r.Deadline > 0 && c.end > r.Deadline {
@@ -275,14 +272,14 @@ func quoteOf(now batch.Time, menu []batch.Shape, c choice) Quote {
 	return Quote{Shape: menu[c.index], Wait: c.start.Sub(now), Run: c.end.Sub(c.start), Completion: c.end.Sub(now), Kind: c.kind, P: c.p}
 }
 
-// Edge says which jobs a batch system could ever run.
+// Edge knows which jobs a batch system can ever run.
 type Edge interface {
-	// Check returns a *policy.NeedError for a need that nobody serves.
+	// Check returns a *policy.NeedError for a need that no node meets.
 	Check(spec *batch.Job) error
 }
 
-// licenses returns what a job of a service holds: what the service needs, and what its
-// request asks for beyond that. Neither list is changed.
+// licenses returns what a job of a service holds: what the service needs, and what its request
+// adds. It changes neither list.
 func licenses(service, request []batch.License) []batch.License {
 	if len(service) == 0 {
 		return request
@@ -299,11 +296,11 @@ func licenses(service, request []batch.License) []batch.License {
 	return all
 }
 
-// pace returns how fast the site is for a request, and the score of the machine on which
-// its walltimes hold, 0 if they do on all. Those of a service with a score are for the
-// slowest machine, so that no other one kills a job that goes as its model says; a
-// walltime that a request brings is meant as it stands.
-func (s *Site) pace(service *catalogue.Service, r *Request) (catalogue.Speed, int32) {
+// speedFor returns the speed of the site for a request, and the score of the machine for which its
+// walltimes hold, 0 if they hold on all. A service with a score gets the walltimes of the slowest
+// machine, so that no other machine kills a job that runs as its model says. A walltime in the
+// request is not scaled.
+func (s *Site) speedFor(service *catalogue.Service, r *Request) (catalogue.Speed, int32) {
 	if service.Score == 0 || s.slowest == 0 || r.Walltime != 0 {
 		return s.config.Speed, 0
 	}
@@ -311,9 +308,9 @@ func (s *Site) pace(service *catalogue.Service, r *Request) (catalogue.Speed, in
 	return catalogue.Speed(max(speed, 1)), s.slowest
 }
 
-// serve removes the shapes after begin that the batch system could never run. If there
-// is none that it could, it says why not the first.
-func (s *Site) serve(begin int, job *batch.Job) error {
+// limitToRunnable removes the shapes after begin that the batch system can never run. If none is
+// left, the error is about the first one.
+func (s *Site) limitToRunnable(begin int, job *batch.Job) error {
 	if s.config.Edge == nil {
 		return nil
 	}
@@ -337,34 +334,33 @@ func (s *Site) serve(begin int, job *batch.Job) error {
 	return nil
 }
 
-// Misfit is a job that waits and that the site, as it is configured now, could
-// never run.
-type Misfit struct {
+// UnrunnableJob is a waiting job that the site, in its present configuration, can never run.
+type UnrunnableJob struct {
 	Job Job
-	Why string // for people
+	Why string // for users
 }
 
-// Misfits returns the first few of the jobs that wait, or are on their way here,
-// and can never run here, in order, and how many there are: after Restore, with
-// another machine or another catalogue than in the life before.
-func (s *Site) Misfits(most int) (list []Misfit, n int) {
+// Unrunnable returns the first jobs, at most most of them, that wait here or are on their way here
+// and can never run here, and the number of all such jobs. They exist after a restart with another
+// machine or another catalogue.
+func (s *Site) Unrunnable(most int) (list []UnrunnableJob, n int) {
 	for _, j := range s.book.order {
 		if j == nil || j.Needs == nil || j.State.Final() || j.busy {
 			continue
 		}
-		why := s.misfit(j)
+		why := s.whyUnrunnable(j)
 		if why == "" {
 			continue
 		}
 		if n++; len(list) < most {
-			list = append(list, Misfit{Job: *j, Why: why})
+			list = append(list, UnrunnableJob{Job: *j, Why: why})
 		}
 	}
 	return list, n
 }
 
-// misfit returns why a job could never run here, or nothing.
-func (s *Site) misfit(j *Job) string {
+// whyUnrunnable returns the reason why a job can never run here, "" if it can.
+func (s *Site) whyUnrunnable(j *Job) string {
 	if charge := s.charge(j); charge > s.processors {
 		return fmt.Sprintf("it takes %d processors, and the machine has %d", charge, s.processors)
 	}

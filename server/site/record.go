@@ -8,40 +8,39 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Record is what has to be durable of a job, beside its dossier. Its JSON is the
-// form in which a server keeps it.
+// Record is the durable part of a job, apart from its dossier. Its JSON is what a server stores.
 type Record struct {
-	ID          batch.JobID  `json:"id"`
-	State       string       `json:"state"`
-	Epoch       uint32       `json:"epoch,omitempty"`
-	Under       uint32       `json:"under,omitempty"`
-	Attempt     uint32       `json:"attempt,omitempty"`
-	Cancel      bool         `json:"cancel,omitempty"`
-	Withdrawn   bool         `json:"withdrawn,omitempty"`
-	Kept        bool         `json:"kept,omitempty"`
-	Busy        bool         `json:"busy,omitempty"`
-	Service     string       `json:"service,omitempty"`
-	Owner       string       `json:"owner,omitempty"`
-	Shape       batch.Shape  `json:"shape,omitzero"`
-	Needs       *Needs       `json:"needs,omitempty"`
-	Order       uint64       `json:"order,omitempty"`
-	Submitted   batch.Time   `json:"submitted,omitempty"`
-	Started     batch.Time   `json:"started,omitempty"` // 0: it has not
-	Ended       batch.Time   `json:"ended,omitempty"`   // 0: it has not
-	Estimate    Quote        `json:"estimate,omitzero"`
-	Run         *Run         `json:"run,omitempty"`
-	Past        *Past        `json:"past,omitempty"`
-	Measured    *Measured    `json:"measured,omitempty"`
-	Awaits      []Dependency `json:"awaits,omitempty"`
-	Retried     uint8        `json:"retried,omitempty"`
-	Vain        uint32       `json:"vain,omitempty"`
-	Transit     *Transit     `json:"transit,omitempty"`
-	Revision    uint64       `json:"revision,omitempty"`
-	Agreement   string       `json:"agreement,omitempty"`
-	Fingerprint fingerprint  `json:"fingerprint,omitzero"`
+	ID             batch.JobID  `json:"id"`
+	State          string       `json:"state"`
+	Epoch          uint32       `json:"epoch,omitempty"`
+	Under          uint32       `json:"under,omitempty"`
+	Attempt        uint32       `json:"attempt,omitempty"`
+	Cancel         bool         `json:"cancel,omitempty"`
+	Withdrawn      bool         `json:"withdrawn,omitempty"`
+	Kept           bool         `json:"kept,omitempty"`
+	Busy           bool         `json:"busy,omitempty"`
+	Service        string       `json:"service,omitempty"`
+	Owner          string       `json:"owner,omitempty"`
+	Shape          batch.Shape  `json:"shape,omitzero"`
+	Needs          *Needs       `json:"needs,omitempty"`
+	Order          uint64       `json:"order,omitempty"`
+	Submitted      batch.Time   `json:"submitted,omitempty"`
+	Started        batch.Time   `json:"started,omitempty"` // 0 if it has not started
+	Ended          batch.Time   `json:"ended,omitempty"`   // 0 if it has not ended
+	Estimate       Quote        `json:"estimate,omitzero"`
+	Run            *Run         `json:"run,omitempty"`
+	Past           *Past        `json:"past,omitempty"`
+	Measured       *Measured    `json:"measured,omitempty"`
+	Awaits         []Dependency `json:"awaits,omitempty"`
+	Retried        uint8        `json:"retried,omitempty"`
+	FailedAttempts uint32       `json:"vain,omitempty"`
+	Transit        *Transit     `json:"transit,omitempty"`
+	Revision       uint64       `json:"revision,omitempty"`
+	Agreement      string       `json:"agreement,omitempty"`
+	Fingerprint    fingerprint  `json:"fingerprint,omitzero"`
 }
 
-// record returns a job's record. It shares what is not changed any more.
+// record returns the record of a job. It shares data that are never changed.
 func record(j *Job) Record {
 	return Record{
 		ID: j.ID, State: j.State.String(), Epoch: j.Epoch, Under: j.Under, Attempt: j.Attempt,
@@ -49,12 +48,12 @@ func record(j *Job) Record {
 		Service: j.Service, Owner: j.Owner, Shape: j.Shape, Needs: j.Needs, Order: j.Order,
 		Submitted: j.Submitted, Started: instantOut(j.Started), Ended: instantOut(j.Ended),
 		Estimate: j.Estimate, Run: j.Run, Past: j.Past, Measured: j.Measured, Transit: j.Transit, Revision: j.Revision, Fingerprint: j.fingerprint,
-		Awaits: j.Awaits(), Retried: j.Retried, Vain: j.Vain,
+		Awaits: j.Awaits(), Retried: j.Retried, FailedAttempts: j.FailedAttempts,
 		Agreement: j.agreement.String(),
 	}
 }
 
-// job is the inverse of record. The error names the field that cannot be.
+// job is the inverse of record. The error names the invalid field.
 func (r *Record) job() (*Job, error) {
 	state, known := parseState(r.State)
 	if !known {
@@ -70,18 +69,18 @@ func (r *Record) job() (*Job, error) {
 		Service: intern(r.Service), Owner: intern(r.Owner), Shape: r.Shape, Needs: r.Needs, Order: r.Order,
 		Submitted: r.Submitted, Started: instantIn(r.Started), Ended: instantIn(r.Ended),
 		Estimate: r.Estimate, Run: r.Run, Past: r.Past, Measured: r.Measured, Transit: r.Transit, Revision: r.Revision, fingerprint: r.Fingerprint,
-		awaits: awaitsOf(r.Awaits), Retried: r.Retried, Vain: r.Vain,
+		awaits: awaitsOf(r.Awaits), Retried: r.Retried, FailedAttempts: r.FailedAttempts,
 		agreement: agreement,
 	}
-	if problem := j.problem(); problem != "" {
-		return nil, fmt.Errorf("record of job %q that is %v: %s", r.ID, state, problem)
+	if invalid := j.invalid(); invalid != "" {
+		return nil, fmt.Errorf("record of job %q that is %v: %s", r.ID, state, invalid)
 	}
 	return j, nil
 }
 
-// problem says what about a job cannot be; "" of one that is as it has to be. The
-// rest of the core relies on it.
-func (j *Job) problem() string {
+// invalid returns what is inconsistent about a job, "" for nothing. The rest of the core relies on
+// consistent jobs.
+func (j *Job) invalid() string {
 	t := j.Transit
 	if t == nil {
 		t = &Transit{}
@@ -98,8 +97,8 @@ func (j *Job) problem() string {
 		return "no needs, attempt or shape"
 	case j.Past != nil && (j.Past.Stops == 0 || j.Past.Done < 0):
 		return "no past that could be"
-	case j.Measured != nil && j.Measured.wrong() != "":
-		return j.Measured.wrong()
+	case j.Measured != nil && j.Measured.invalid() != "":
+		return j.Measured.invalid()
 	case j.Under > j.Epoch:
 		return fmt.Sprintf("here under epoch %d, but at epoch %d", j.Under, j.Epoch)
 	case launched && !j.busy, j.busy && !launched && j.State != Cancelling:
@@ -129,7 +128,7 @@ func ascending(list []Verdict) bool {
 	return true
 }
 
-// instantOut writes Never as 0, and the instant 0 as the one after it.
+// instantOut encodes Never as 0, and 0 as 1.
 func instantOut(t batch.Time) batch.Time {
 	if t == batch.Never {
 		return 0
@@ -144,8 +143,7 @@ func instantIn(t batch.Time) batch.Time {
 	return t
 }
 
-// Restore gives a site without jobs those of an earlier life. Recover has to
-// follow.
+// Restore loads the jobs of an earlier run into a site without jobs. Recover must follow.
 func (s *Site) Restore(records []Record) error {
 	jobs := make([]*Job, 0, len(records))
 	for i := range records {
@@ -161,15 +159,14 @@ func (s *Site) Restore(records []Record) error {
 			return fmt.Errorf("restore: two records of job %s", j.ID)
 		}
 		s.book.add(j)
-		s.book.expect(j)
+		s.book.addAwaits(j)
 		s.book.load.count(j, s.charge(j), +1)
 	}
-	s.relearn()
+	s.restoreSamples()
 	return nil
 }
 
-// Recall brings a tombstone back to memory, before a call that is about this job.
-// It leaves again with the next Take.
+// Recall loads a tombstone before a call about its job. The next Take drops it again.
 func (s *Site) Recall(r *Record) error {
 	if s.book.byID[r.ID] != nil {
 		return nil
@@ -183,5 +180,5 @@ func (s *Site) Recall(r *Record) error {
 	return nil
 }
 
-// Knows says whether a job is in memory.
+// Knows reports whether a job is in memory.
 func (s *Site) Knows(id batch.JobID) bool { return s.book.byID[id] != nil }

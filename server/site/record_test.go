@@ -54,7 +54,7 @@ func TestARecordWithEverythingInItComesBack(t *testing.T) {
 		},
 		Measured: &Measured{CPU: 3, Memory: 4},
 		Transit: &Transit{
-			Peer: "t", Round: "r", Lease: 1, MinGain: AnyPrice, Since: 2, Stay: 3, Expected: 4, Idle: true, Gone: 3, GoneTo: "u", Acked: true,
+			Peer: "t", Round: "r", Lease: 1, MinGain: AnyGain, Since: 2, Stay: 3, Expected: 4, Idle: true, Gone: 3, GoneTo: "u", Acked: true,
 			Assigned: []Verdict{{First: 2, Epoch: 3, Committed: true}, {First: 6, Epoch: 6}},
 			Moves: []Move{{
 				From: "s", To: "t", Epoch: 6, State: MoveAborted, Ordered: 1, Settled: 2, Reason: "r", Agent: "g", Why: "w", MinGain: 3,
@@ -171,10 +171,10 @@ func FuzzRecord(f *testing.F) {
 			t.Fatal(err)
 		}
 		same(t, "again", saved(t, again), once)
-		for _, f := range []Fate{{Won: true}, runs(1), ends(batch.EndDone), ends(batch.EndNeverRan)} {
+		for _, f := range []RecoveredAttempt{{Won: true}, runs(1), ends(batch.EndDone), ends(batch.EndNeverRan)} {
 			s := named(t, "s")
 			_ = s.Restore(once)
-			if err := s.Recover(1, []Fate{f}[:len(s.Unsettled())]); err != nil {
+			if err := s.Recover(1, []RecoveredAttempt{f}[:len(s.Unsettled())]); err != nil {
 				t.Fatal(err)
 			}
 			s.Tick(min(s.Wake(), hour))

@@ -7,19 +7,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Fate is what became of an attempt while the server was away. A recovering
-// server competes for the claim of each of them, but for those known to have run.
-type Fate struct {
-	// Won: the claim is the server's, or nothing ran under it and never will.
+// RecoveredAttempt is what became of an attempt while the server was down. A recovering server
+// tries to claim every attempt that is not known to have run.
+type RecoveredAttempt struct {
+	// Won means that the server won the claim, or that nothing ran under it and nothing ever will.
 	Won bool
-	// Otherwise Found says that the attempt is being launched, runs, or how it
-	// ended.
+	// If Won is false, Found says whether the attempt is being launched, runs, or how it ended.
 	Found   batch.Found
-	Outputs []Output // of one that has ended
+	Outputs []Output // of an attempt that has ended
 }
 
-// Unsettled returns the attempts whose fates Recover has to be told, in order:
-// those that may have been launched.
+// Unsettled returns the attempts that may have been launched, in queue order. Recover needs the
+// result of each.
 func (s *Site) Unsettled() []batch.Key {
 	var keys []batch.Key
 	for _, j := range s.book.order {
@@ -34,7 +33,7 @@ func (s *Site) Unsettled() []batch.Key {
 // being moved stays, what was being handed over is, and all that waits goes into
 // the plan of an empty batch system that has adopted what runs. Fates are those of
 // Unsettled, in its order.
-func (s *Site) Recover(now batch.Time, fates []Fate) error {
+func (s *Site) Recover(now batch.Time, fates []RecoveredAttempt) error {
 	keys := s.Unsettled()
 	if len(keys) != len(fates) {
 		return fmt.Errorf("recover: %d fates of %d attempts", len(fates), len(keys))
@@ -42,7 +41,7 @@ func (s *Site) Recover(now batch.Time, fates []Fate) error {
 	for i, key := range keys {
 		s.settleAttempt(now, s.book.byID[key.Job], &fates[i])
 	}
-	s.stranded(now)
+	s.endStranded(now)
 	jobs := slices.DeleteFunc(slices.Clone(s.book.order), func(j *Job) bool { return j == nil })
 	slices.SortFunc(jobs, byOrder)
 	plans := s.fx.Plans // of attempts that follow another one
@@ -51,13 +50,13 @@ func (s *Site) Recover(now batch.Time, fates []Fate) error {
 	for _, j := range jobs {
 		switch j.State {
 		case Moving:
-			s.giveUp(now, j, "the server was restarted")
+			s.abortAndWait(now, j, "the server was restarted")
 			s.plan(batch.CmdSubmit, j)
 		case Waiting:
 			s.plan(batch.CmdSubmit, j)
 		case Held:
 			if len(j.Awaits()) > 0 {
-				s.resumeAfter(now, j)
+				s.resumeDependencies(now, j)
 				break
 			}
 			s.plan(batch.CmdSubmit, j)
@@ -71,29 +70,29 @@ func (s *Site) Recover(now batch.Time, fates []Fate) error {
 			if j.Transit.Idle {
 				s.command(batch.CmdHold, j.Key())
 			}
-			s.inquire(now, j)
+			s.sendResolve(now, j)
 		case Gone:
-			if j.slot == 0 { // it has not been handed over just now
-				s.confirm(now, j)
+			if j.slot == 0 { // not handed over just now
+				s.sendConfirm(now, j)
 			}
 		}
 	}
 	return nil
 }
 
-func (s *Site) settleAttempt(now batch.Time, j *Job, f *Fate) {
+func (s *Site) settleAttempt(now batch.Time, j *Job, f *RecoveredAttempt) {
 	found := &f.Found
 	over := found.Phase == batch.PhaseEnded
 	if f.Won || over && found.Outcome.End == batch.EndNeverRan {
 		switch {
 		case j.Started != batch.Never:
-			// It is known to have run: what would say how it ended is gone.
+			// It is known to have run, but the record of its end is lost.
 			_, _ = s.Ended(now, j.Key(), batch.Outcome{End: batch.EndLost, Reason: "lost: nothing is left of its launch"}, nil)
 		case j.State == Yielding, j.State == Cancelling:
 			s.change(j, func() { j.busy = false })
 			s.Claimed(now, j.Key(), true)
 		default:
-			// Nothing ran, so that this is the batch system's attempt that never was.
+			// Nothing ran, so the attempt counts as never launched.
 			_, _ = s.Ended(now, j.Key(), batch.Outcome{End: batch.EndNeverRan, Reason: "it could not be launched"}, nil)
 		}
 		return
@@ -102,9 +101,9 @@ func (s *Site) settleAttempt(now batch.Time, j *Job, f *Fate) {
 		s.Claimed(now, j.Key(), false)
 	}
 	if found.Phase == batch.PhaseStarting {
-		return // it is being launched: its news is on its way
+		return // it is being launched; its event follows
 	}
-	// The state takes these: it is one that has been launched.
+	// The state allows these events, because the attempt was launched.
 	if !found.Started.IsZero() || !over {
 		started := batch.Time(found.Started.UnixMicro())
 		if j.Started != batch.Never || found.Started.IsZero() {

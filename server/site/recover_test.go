@@ -33,7 +33,7 @@ func saved(t testing.TB, s *Site) []Record {
 
 // restart returns a site that has come back from what another one has saved, and
 // what it wants done at first. A fate that is not given is a claim won.
-func restart(t testing.TB, s *Site, now batch.Time, fates map[batch.JobID]Fate) (*Site, Effects) {
+func restart(t testing.TB, s *Site, now batch.Time, fates map[batch.JobID]RecoveredAttempt) (*Site, Effects) {
 	t.Helper()
 	again, err := New(s.config)
 	if err != nil {
@@ -42,11 +42,11 @@ func restart(t testing.TB, s *Site, now batch.Time, fates map[batch.JobID]Fate) 
 	if err := again.Restore(saved(t, s)); err != nil {
 		t.Fatal(err)
 	}
-	var list []Fate
+	var list []RecoveredAttempt
 	for _, key := range again.Unsettled() {
 		f, told := fates[key.Job]
 		if !told {
-			f = Fate{Won: true}
+			f = RecoveredAttempt{Won: true}
 		}
 		list = append(list, f)
 	}
@@ -59,13 +59,13 @@ func restart(t testing.TB, s *Site, now batch.Time, fates map[batch.JobID]Fate) 
 func at(us int64) time.Time { return time.UnixMicro(us) }
 
 // runs is the fate of an attempt that was found running, since an instant.
-func runs(since int64) Fate {
-	return Fate{Found: batch.Found{Phase: batch.PhaseRunning, Started: at(since), Nodes: []string{"n"}, Allocation: []batch.NodeAllocation{{Processors: 2}}}}
+func runs(since int64) RecoveredAttempt {
+	return RecoveredAttempt{Found: batch.Found{Phase: batch.PhaseRunning, Started: at(since), Nodes: []string{"n"}, Allocation: []batch.NodeAllocation{{Processors: 2}}}}
 }
 
 // ends is the fate of one that was found at its end.
-func ends(e batch.End) Fate {
-	return Fate{
+func ends(e batch.End) RecoveredAttempt {
+	return RecoveredAttempt{
 		Found:   batch.Found{Phase: batch.PhaseEnded, Started: at(1), Ended: at(8), Outcome: batch.Outcome{End: e}},
 		Outputs: []Output{{Argument: "o"}},
 	}
@@ -73,9 +73,9 @@ func ends(e batch.End) Fate {
 
 // TestARestartTakesUpEveryState for each fate that the attempt may have had.
 func TestARestartTakesUpEveryState(t *testing.T) {
-	launching := Fate{Found: batch.Found{Phase: batch.PhaseStarting, Started: at(1)}}
-	unlaunched := Fate{Found: batch.Found{Phase: batch.PhaseEnded, Ended: at(8), Outcome: batch.Outcome{End: batch.EndStartFailed}}}
-	fates := map[string]Fate{
+	launching := RecoveredAttempt{Found: batch.Found{Phase: batch.PhaseStarting, Started: at(1)}}
+	unlaunched := RecoveredAttempt{Found: batch.Found{Phase: batch.PhaseEnded, Ended: at(8), Outcome: batch.Outcome{End: batch.EndStartFailed}}}
+	fates := map[string]RecoveredAttempt{
 		"won": {Won: true}, "launching": launching, "runs": runs(1), "done": ends(batch.EndDone), "cancelled": ends(batch.EndCancelled),
 		"lost": ends(batch.EndLost), "unlaunched": unlaunched, "never ran": ends(batch.EndNeverRan),
 	}
@@ -124,13 +124,13 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 	} {
 		t.Run(tt.from.String()+" "+tt.fate, func(t *testing.T) {
 			s, _ := in(t, tt.from)
-			asked := map[batch.JobID]Fate{}
+			asked := map[batch.JobID]RecoveredAttempt{}
 			if tt.fate != "" {
 				asked["a"] = fates[tt.fate]
 			}
 			again, fx := restart(t, s, 9, asked)
 			j := wants(t, again, "a", tt.want)
-			if problem := j.problem(); problem != "" {
+			if invalid := j.invalid(); invalid != "" {
 				t.Error(problem)
 			}
 			if n := len(s.Unsettled()); (n == 1) != (tt.fate != "") {
@@ -159,16 +159,16 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 // TestARestartFinishesACancel that waits for its claim.
 func TestARestartFinishesACancel(t *testing.T) {
 	for name, tt := range map[string]struct {
-		fate Fate
+		fate RecoveredAttempt
 		want State
 	}{
-		"won":  {Fate{Won: true}, Cancelled},
+		"won":  {RecoveredAttempt{Won: true}, Cancelled},
 		"runs": {runs(1), Cancelling},
 		"done": {ends(batch.EndDone), Done},
 	} {
 		s, _ := in(t, Waiting)
 		_, _ = s.Cancel(2, "a")
-		again, fx := restart(t, s, 9, map[batch.JobID]Fate{"a": tt.fate})
+		again, fx := restart(t, s, 9, map[batch.JobID]RecoveredAttempt{"a": tt.fate})
 		if j := wants(t, again, "a", tt.want); j.busy != (tt.want == Cancelling) {
 			t.Errorf("%s: %+v", name, j)
 		}
@@ -187,7 +187,7 @@ func TestWhatIsKnownOfARunSurvives(t *testing.T) {
 	_, _ = s.Running(3, key, []string{"n1"}, []batch.NodeAllocation{{Processors: 2}})
 	f := runs(7)
 	f.Found.Nodes, f.Found.Allocation = nil, nil
-	again, _ := restart(t, s, 9, map[batch.JobID]Fate{"a": f})
+	again, _ := restart(t, s, 9, map[batch.JobID]RecoveredAttempt{"a": f})
 	if j := wants(t, again, "a", Running); j.Started != 3 || len(j.Run.Nodes) != 1 || len(j.Run.Places) != 1 || again.Load().Busy != 2 {
 		t.Errorf("%+v %+v", j, j.Run)
 	}
@@ -202,7 +202,7 @@ func TestTheQueueComesBackInItsOrder(t *testing.T) {
 	hold(t, s, 0, "r", []batch.JobID{"j03", "j07"})
 	_, _ = s.Place(1, "r", "", []Placement{{Job: "j07"}, {Job: "j03"}})
 	_, _ = s.Starting(1, batch.Key{Job: "j10", Attempt: 1})
-	_, _ = s.Move(1, Order{Job: "j05", To: "t"}, idle("j05", 9))
+	_, _ = s.Move(1, MoveRequest{Job: "j05", To: "t"}, idle("j05", 9))
 	records := saved(t, s)
 	for i := range records { // backwards
 		if k := len(records) - 1 - i; i < k {
@@ -216,7 +216,7 @@ func TestTheQueueComesBackInItsOrder(t *testing.T) {
 	if err := again.Recover(5, nil); err == nil {
 		t.Error("a fate is missing")
 	}
-	if err := again.Recover(5, []Fate{{Won: true}}); err != nil {
+	if err := again.Recover(5, []RecoveredAttempt{{Won: true}}); err != nil {
 		t.Fatal(err)
 	}
 	got := ""

@@ -80,7 +80,7 @@ func TestWhatARefusalAcceptsIsAcceptedAMomentLater(t *testing.T) {
 func TestInstantsThatAreOverAreToldInWholeSeconds(t *testing.T) {
 	s := named(t, "lyon")
 	now := sec(1000) + 1
-	for _, b := range []Booking{{From: sec(990)}, {From: sec(980), Until: sec(990)}, {From: now.Add(2 * farthest)}} {
+	for _, b := range []Booking{{From: sec(990)}, {From: sec(980), Until: sec(990)}, {From: now.Add(2 * maxAhead)}} {
 		b.ID, b.Width, b.Duration = numbered(1), 1, batch.Minute
 		_, err := s.OfferReservation(now, b, windows{Profile: profile.New(0, 4)})
 		if refusal, is := errors.AsType[*problem.Problem](err); !is || regexp.MustCompile(`\d\.\d|[mµ]s`).MatchString(refusal.Error()) {

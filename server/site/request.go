@@ -19,42 +19,41 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// Request is a client's wish to have a service executed. The site keeps what
-// it points to: it must not be changed after Submit.
+// Request asks for one execution of a service. The site keeps what it points to, so it must not be
+// changed after Submit.
 type Request struct {
 	Service   string                     `json:"service"`
 	Arguments map[string]catalogue.Value `json:"arguments,omitempty"`
 
-	// Width and Walltime are the request's own; 0 leaves them to the service's
-	// model. Walltime is meant as it stands, however fast the site is.
+	// Width and Walltime override the service's model; 0 leaves them to it. The walltime is not
+	// scaled by the speed of the site.
 	Width    int32          `json:"width,omitempty"`
 	Walltime batch.Duration `json:"walltime,omitempty"`
-	// Menu is a model of the client's own in place of the service's: shapes in
-	// ascending width with their walltimes on a processor of speed 1.0. At a
-	// site of another speed they are scaled and rounded up to whole seconds.
+	// Menu replaces the service's model: shapes in ascending width, with walltimes on a processor
+	// of speed 1.0. A site of another speed scales them and rounds up to whole seconds.
 	Menu []batch.Shape `json:"menu,omitempty"`
 
 	Owner         string            `json:"owner,omitempty"`
 	Origin        batch.Origin      `json:"origin,omitempty"`
-	Deadline      batch.Time        `json:"deadline,omitempty"`       // completion wanted by then; 0 for none
-	EarliestStart batch.Time        `json:"earliest_start,omitempty"` // 0 for at once
-	Memory        int64             `json:"memory,omitempty"`         // need of each task, bytes; 0 takes the service's
+	Deadline      batch.Time        `json:"deadline,omitempty"`       // wanted completion; 0 for none
+	EarliestStart batch.Time        `json:"earliest_start,omitempty"` // 0 for now
+	Memory        int64             `json:"memory,omitempty"`         // of each task, bytes; 0 means the need of the service
 	CPU           batch.Share       `json:"cpu,omitempty"`
 	Licenses      []batch.License   `json:"licenses,omitempty"`
-	Input         int64             `json:"input,omitempty"`      // bytes; 0 takes the sum of the file arguments
+	Input         int64             `json:"input,omitempty"`      // bytes; 0 means the sum of the file arguments
 	InputSite     string            `json:"input_site,omitempty"` // where the input lies; "" at the client
-	Idempotent    bool              `json:"idempotent,omitempty"` // executing it twice does no harm
-	RetryOf       string            `json:"retry_of,omitempty"`   // the job that this is a new attempt of, by a client that lost it
+	Idempotent    bool              `json:"idempotent,omitempty"` // a second execution does no harm
+	RetryOf       string            `json:"retry_of,omitempty"`   // the job that the client lost and replaces with this one
 	Labels        map[string]string `json:"labels,omitempty"`
-	Agreement     *Agreement        `json:"agreement,omitempty"` // about the deadline; nil: it is wanted, and no more
+	Agreement     *Agreement        `json:"agreement,omitempty"` // makes the deadline binding; nil if it is only a wish
 	Into          batch.JobID       `json:"into,omitempty"`      // the reservation in which to run; "" for none
 	Site          string            `json:"site,omitempty"`      // the only one that accepts it, where it stays; "" for any
-	After         []Dependency      `json:"after,omitempty"`     // the jobs that have to end before it may start
-	Retries       int32             `json:"retries,omitempty"`   // how often it is started once more after it has failed
-	RetryOn       []int32           `json:"retry_on,omitempty"`  // the exit codes after which; empty for all
-	Keep          map[string]Keep   `json:"keep,omitempty"`      // the data that are to stay at the site, by argument
-	// Sticky says that it uses data which are at this site alone. The driver finds out,
-	// as it does what a handle names: neither is of the request as it was sent.
+	After         []Dependency      `json:"after,omitempty"`     // jobs that must end first
+	Retries       int32             `json:"retries,omitempty"`   // how often a failed job is restarted
+	RetryOn       []int32           `json:"retry_on,omitempty"`  // exit codes that are retried; empty for all
+	Keep          map[string]Keep   `json:"keep,omitempty"`      // data that stay at the site, by argument
+	// Sticky is true if the request uses data that only this site has. The driver sets it, as it
+	// fills in what handles name; neither is part of the request as sent.
 	Sticky bool `json:"sticky,omitempty"`
 }
 
@@ -93,11 +92,11 @@ func (r *Request) Validate() error {
 
 var walltimeRange = fmt.Sprintf("1s..%v", catalogue.MaxTime)
 
-// The limits of labels: they are shown with their job, and kept with it.
+// Limits of labels, which are stored and shown with their job.
 const (
-	mostLabels   = 64
-	longestKey   = 255     // bytes
-	longestLabel = 4 << 10 // of a value, bytes
+	maxLabels     = 64
+	maxLabelKey   = 255     // bytes
+	maxLabelValue = 4 << 10 // of a value, bytes
 )
 
 // validateLabels also refuses control characters, which would reach the terminal of a
@@ -109,24 +108,24 @@ func (r *Request) validateLabels() error {
 		}
 		return nil
 	}
-	if n := len(r.Labels); n > mostLabels {
-		return problem.Field(problem.OutOfRange, "request.labels", fmt.Sprintf("at most %d", mostLabels), "%d labels", n)
+	if n := len(r.Labels); n > maxLabels {
+		return problem.Field(problem.OutOfRange, "request.labels", fmt.Sprintf("at most %d", maxLabels), "%d labels", n)
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
-		if key == "" || len(key) > longestKey {
-			return problem.Field(problem.OutOfRange, "request.labels", fmt.Sprintf("keys of 1 to %d bytes", longestKey), "a key of %d bytes", len(key))
+		if key == "" || len(key) > maxLabelKey {
+			return problem.Field(problem.OutOfRange, "request.labels", fmt.Sprintf("keys of 1 to %d bytes", maxLabelKey), "a key of %d bytes", len(key))
 		}
 		if err := cmp.Or(check("request.labels", key), check("request.labels."+key, r.Labels[key])); err != nil {
 			return err
 		}
-		if n := len(r.Labels[key]); n > longestLabel {
-			return problem.Field(problem.OutOfRange, "request.labels."+key, fmt.Sprintf("at most %d bytes", longestLabel), "%d bytes", n)
+		if n := len(r.Labels[key]); n > maxLabelValue {
+			return problem.Field(problem.OutOfRange, "request.labels."+key, fmt.Sprintf("at most %d bytes", maxLabelValue), "%d bytes", n)
 		}
 	}
 	return nil
 }
 
-// maxMenu bounds a client's own menu.
+// maxMenu is the largest number of shapes in a client's menu.
 const maxMenu = 100_000
 
 func validateMenu(menu []batch.Shape) error {
@@ -147,16 +146,16 @@ func validateMenu(menu []batch.Shape) error {
 	return nil
 }
 
-// fingerprint tells requests apart that are submitted under one ID.
+// fingerprint distinguishes requests that are submitted under one ID.
 type fingerprint [16]byte
 
-// fingerprint returns that of the request: equal ones have the same. A menu can
-// have many shapes, and is not written as text.
+// fingerprint returns equal values for equal requests. The menu, which can have many shapes, is
+// hashed in binary.
 func (r *Request) fingerprint() fingerprint {
 	rest := r.asSent()
 	rest.Menu = nil
-	b, err := json.Marshal(&rest) // maps are written in the order of their keys
-	if err != nil {               // a request has nothing in it that cannot be written
+	b, err := json.Marshal(&rest) // json sorts the keys of maps
+	if err != nil {               // cannot happen: all fields can be marshaled
 		panic(fmt.Sprintf("site: fingerprint of a request: %v", err))
 	}
 	b = slices.Grow(b, 12*len(r.Menu))
@@ -168,7 +167,7 @@ func (r *Request) fingerprint() fingerprint {
 	return fingerprint(sum[:16])
 }
 
-// MarshalText writes it in hexadecimal digits.
+// MarshalText returns the fingerprint in hexadecimal.
 func (f fingerprint) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, f[:]), nil }
 
 // UnmarshalText is the inverse of MarshalText.
@@ -180,17 +179,17 @@ func (f *fingerprint) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Bound says whether a job stays where it is whatever happens: because of an agreement
-// or a reservation, or because its request or what it uses is for this site alone.
+// Bound reports whether a job never leaves this site: it has an agreement or a reservation, or its
+// request or its data are bound to the site.
 func (j *Job) Bound() bool {
 	return j.Needs != nil && (j.Needs.Agreed != nil || j.Needs.Into != "" || j.Needs.Bound)
 }
 
-// bound says whether a request is for this site alone.
+// bound reports whether a request is bound to this site.
 func (s *Site) bound(r *Request) bool { return r.Site != "" || r.Sticky }
 
-// notHere refuses a request that is bound to another site.
-func (s *Site) notHere(r *Request) *problem.Problem {
+// boundElsewhere returns the refusal of a request that is bound to another site.
+func (s *Site) boundElsewhere(r *Request) *problem.Problem {
 	return &problem.Problem{
 		Reason: problem.CannotRun, Field: "request.site", Accepted: fmt.Sprintf("%s, or none", s.config.Name),
 		Hint:    "drover sites lists the sites; a request without one goes to the best",
@@ -198,19 +197,19 @@ func (s *Site) notHere(r *Request) *problem.Problem {
 	}
 }
 
-// Keep has the data of an argument stay at the site.
+// Keep makes the data of an argument stay at the site.
 type Keep struct {
-	ID   string `json:"id"`   // the handle that they get
-	Mode string `json:"mode"` // how long they stay, as package depot calls it
+	ID   string `json:"id"`   // the handle of the data
+	Mode string `json:"mode"` // how long they stay, in the terms of package depot
 }
 
-// mostKeeps bounds how many data a request may keep.
-const mostKeeps = 1000
+// maxKeep is the largest number of arguments whose data a request keeps.
+const maxKeep = 1000
 
-// validateKeep refuses handles that are none, or that two data would get.
+// validateKeep refuses invalid handles, and a handle that is used for two arguments.
 func (r *Request) validateKeep() error {
-	if len(r.Keep) > mostKeeps {
-		return problem.Field(problem.OutOfRange, "request.keep", fmt.Sprintf("at most %d", mostKeeps), "%d arguments", len(r.Keep))
+	if len(r.Keep) > maxKeep {
+		return problem.Field(problem.OutOfRange, "request.keep", fmt.Sprintf("at most %d", maxKeep), "%d arguments", len(r.Keep))
 	}
 	seen := make(map[string]string)
 	for _, name := range slices.Sorted(maps.Keys(r.Keep)) {
@@ -227,8 +226,8 @@ func (r *Request) validateKeep() error {
 	return nil
 }
 
-// asSent returns the request without what a server has found out about the data that
-// it names: a submission that is repeated when they are gone is the same one.
+// asSent returns the request without what a server found out about the data that it names. So a
+// repeated submission has the same fingerprint even if the data are gone.
 func (r *Request) asSent() Request {
 	sent := *r
 	sent.Sticky = false
@@ -248,14 +247,14 @@ func (r *Request) asSent() Request {
 
 var uuidV7 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// Ages of a job ID, by the time in it. A server keeps records for Horizon;
-// about an older submission nobody could say whether it is a repeated one.
+// Limits of the age of a job ID, which contains its time of creation. A server keeps records for
+// Horizon; a submission with an older ID cannot be recognized as a repetition.
 const (
 	Horizon = 30 * 24 * batch.Hour
-	Ahead   = batch.Hour // clocks differ, but not by more
+	Ahead   = batch.Hour // clocks differ by less
 )
 
-// CheckID returns an ID from outside as a JobID, or a *problem.Problem unless it is a
+// CheckID returns an ID from outside as a JobID. The error is a *problem.Problem if it is not a
 // lower-case UUIDv7.
 func CheckID(id string) (batch.JobID, error) {
 	if !uuidV7.MatchString(id) {
@@ -267,8 +266,8 @@ func CheckID(id string) (batch.JobID, error) {
 	return batch.JobID(id), nil
 }
 
-// CheckAge returns a *problem.Problem when an ID that CheckID has accepted is older than
-// Horizon or more than Ahead in the future. now counts from the Unix epoch.
+// CheckAge returns a *problem.Problem if an ID that passed CheckID is older than Horizon or more
+// than Ahead in the future. now counts from the Unix epoch.
 func CheckAge(now batch.Time, id batch.JobID) error {
 	ms, err := strconv.ParseInt(strings.ReplaceAll(string(id), "-", "")[:12], 16, 64)
 	if err != nil {

@@ -97,16 +97,16 @@ func TestLabelsAreBounded(t *testing.T) {
 		}
 		return m
 	}
-	long := strings.Repeat("x", longestLabel)
+	long := strings.Repeat("x", maxLabelValue)
 	for name, c := range map[string]struct {
 		labels map[string]string
 		field  string // "" if they are accepted
 	}{
-		"as many as there may be": {many(mostLabels), ""},
-		"one more":                {many(mostLabels + 1), "request.labels"},
+		"as many as there may be": {many(maxLabels), ""},
+		"one more":                {many(maxLabels + 1), "request.labels"},
 		"without a key":           {map[string]string{"": "v"}, "request.labels"},
-		"the longest key":         {map[string]string{long[:longestKey]: "v"}, ""},
-		"a longer one":            {map[string]string{long[:longestKey+1]: "v"}, "request.labels"},
+		"the longest key":         {map[string]string{long[:maxLabelKey]: "v"}, ""},
+		"a longer one":            {map[string]string{long[:maxLabelKey+1]: "v"}, "request.labels"},
 		"the longest value":       {map[string]string{"k": long}, ""},
 		"a longer value":          {map[string]string{"k": long + "x"}, "request.labels.k"},
 	} {
@@ -154,7 +154,7 @@ func TestAJobForOneSiteIsNeitherHeldNorMovedAndOutlivesARestart(t *testing.T) {
 		if held, err := s.Hold(sec(2), "round", batch.Minute, nil); err != nil || len(held) != 0 {
 			t.Errorf("%s: held %v, %v", name, held, err)
 		}
-		_, err := s.Move(sec(2), Order{Job: numbered(1), To: "nancy"}, idle(numbered(1), sec(9)))
+		_, err := s.Move(sec(2), MoveRequest{Job: numbered(1), To: "nancy"}, idle(numbered(1), sec(9)))
 		refused(t, err, problem.NotMovable, "job_id")
 		if l := s.Load(); l.Waiting != 1 || l.Bound != 1 {
 			t.Errorf("%s: %+v", name, l)
@@ -199,7 +199,7 @@ func TestWhatIsKnownOfDataMakesNoOtherRequest(t *testing.T) {
 func TestHandlesOfWhatIsKeptAreChecked(t *testing.T) {
 	const id = "01900000-0000-7000-8000-000000000001"
 	many := make(map[string]Keep)
-	for i := range mostKeeps + 1 {
+	for i := range maxKeep + 1 {
 		many[fmt.Sprint(i)] = Keep{ID: fmt.Sprintf("01900000-0000-7000-8000-%012d", i)}
 	}
 	for name, tc := range map[string]struct {

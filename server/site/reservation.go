@@ -19,35 +19,35 @@ type Booking struct {
 	Owner    string         `json:"owner,omitempty"`
 	Width    int32          `json:"width"`
 	Duration batch.Duration `json:"duration"`
-	From     batch.Time     `json:"from,omitempty"`  // begins not before; 0 for now
-	Until    batch.Time     `json:"until,omitempty"` // ends not after; 0 for no matter when
+	From     batch.Time     `json:"from,omitempty"`  // earliest start; 0 for now
+	Until    batch.Time     `json:"until,omitempty"` // latest end; 0 for any
 }
 
-// Fixed says whether it begins at From or not at all.
+// Fixed reports whether the reservation must begin at From.
 func (b *Booking) Fixed() bool { return b.From != 0 && b.Until == 0 }
 
-// Reservation is processors set aside from Start to End. Its JSON is the form in
-// which a server keeps it.
+// Reservation is a number of processors that are set aside from Start to End. Its JSON is what a
+// server stores.
 type Reservation struct {
 	Booking
 	Start     batch.Time `json:"start"`
 	End       batch.Time `json:"end"`
-	Booked    batch.Time `json:"booked,omitempty"`    // 0 of an offer
-	Cancelled batch.Time `json:"cancelled,omitempty"` // 0: it was not
+	Booked    batch.Time `json:"booked,omitempty"`    // 0 for an offer
+	Cancelled batch.Time `json:"cancelled,omitempty"` // 0 if it was not cancelled
 
-	Waiting int `json:"-"` // jobs in it that wait; filled in by what hands it out
-	Running int `json:"-"` // that run
+	Waiting int `json:"-"` // waiting jobs in it; set when it is handed out
+	Running int `json:"-"` // running jobs in it
 }
 
-// ReservationState is where a reservation is in its life.
+// ReservationState is the state of a reservation.
 type ReservationState uint8
 
-// The states of a reservation.
+// The states.
 const (
 	ReservationBooked    ReservationState = iota + 1 // it will begin
 	ReservationOpen                                  // jobs may run in it
 	ReservationOver                                  // it has ended
-	ReservationCancelled                             // somebody gave it back
+	ReservationCancelled                             // it was given back
 )
 
 var reservationNames = [...]string{
@@ -62,10 +62,10 @@ func (s ReservationState) String() string {
 	return "unspecified"
 }
 
-// Active says whether processors are, or will be, set aside.
+// Active reports whether processors are or will be set aside.
 func (s ReservationState) Active() bool { return s == ReservationBooked || s == ReservationOpen }
 
-// State returns where the reservation is in its life.
+// State returns the state of the reservation at now.
 func (r *Reservation) State(now batch.Time) ReservationState {
 	switch {
 	case r.Cancelled != 0:
@@ -78,8 +78,8 @@ func (r *Reservation) State(now batch.Time) ReservationState {
 	return ReservationBooked
 }
 
-// WindowKey names a reservation to the batch system. No job has such a key, for
-// attempts count from 1.
+// WindowKey is the key of a reservation in the batch system. Jobs have other keys, because attempts
+// count from 1.
 func WindowKey(id batch.JobID) batch.Key {
 	if id == "" {
 		return batch.Key{}
@@ -87,7 +87,7 @@ func WindowKey(id batch.JobID) batch.Key {
 	return batch.Key{Job: id}
 }
 
-// Spec returns what the batch system is told; it is the batch system's from then on.
+// Spec returns the reservation for the batch system, which then owns it.
 func (r *Reservation) Spec() *batch.Job {
 	return &batch.Job{
 		Shape: batch.Shape{Width: r.Width, Walltime: r.End.Sub(r.Start)}, Window: &batch.Window{Start: r.Start, End: r.End},
@@ -95,38 +95,38 @@ func (r *Reservation) Spec() *batch.Job {
 	}
 }
 
-// The bounds of reservations.
+// Limits of reservations.
 const (
-	mostActive   = 1000                  // that are not over
-	mostReserved = 10_000                // with those that are
-	farthest     = 366 * 24 * batch.Hour // until one begins
-	// lead is how much later than now one begins that begins at once: as long as it
-	// may take until the batch system hears of it.
+	maxActiveReservations = 1000                  // that are not over
+	maxReservations       = 10_000                // including those that are over
+	maxAhead              = 366 * 24 * batch.Hour // from now to the start
+	// lead is added to the start of a reservation that begins at once: the time until the batch
+	// system knows of it.
 	lead = batch.Second
 )
 
-// reservations is all that a site remembers of them.
+// reservations holds all reservations of a site.
 type reservations struct {
 	byID    map[batch.JobID]*Reservation
 	changed []batch.JobID // since the last Take
-	gone    []batch.JobID // forgotten since then
+	gone    []batch.JobID // deleted since the last Take
 }
 
-// Book sets processors aside. The same booking again gets the same reservation. The
-// error is a *problem.Problem, with the nearest place that could be had; nothing is changed
-// then. A batch system that refuses what is in the effects is told of with Unbook.
+// Book sets processors aside. The same booking again returns the same reservation. The error is a
+// *problem.Problem with the nearest alternative; then nothing is changed. If the batch system
+// refuses the reservation, the caller must call Unbook.
 func (s *Site) Book(now batch.Time, b Booking, planner Planner) (Reservation, error) {
 	if known, err := s.bookedBefore(b); known != nil || err != nil {
-		return s.told(known), err
+		return s.valueOf(known), err
 	}
 	r, err := s.OfferReservation(now, b, planner)
 	if err != nil {
 		return Reservation{}, err
 	}
 	s.sweep(now)
-	if len(s.reserved.byID) >= mostReserved || s.active(now) >= mostActive {
+	if len(s.reserved.byID) >= maxReservations || s.active(now) >= maxActiveReservations {
 		return Reservation{}, &problem.Problem{
-			Reason: problem.TooManyReservations, Accepted: fmt.Sprintf("at most %d reservations that are not over", mostActive),
+			Reason: problem.TooManyReservations, Accepted: fmt.Sprintf("at most %d reservations that are not over", maxActiveReservations),
 			Message: fmt.Sprintf("site %s has as many reservations as it takes", s.config.Name),
 		}
 	}
@@ -140,7 +140,7 @@ func (s *Site) Book(now batch.Time, b Booking, planner Planner) (Reservation, er
 	return r, nil
 }
 
-// bookedBefore returns the reservation of a booking that is repeated.
+// bookedBefore returns the reservation of a repeated booking.
 func (s *Site) bookedBefore(b Booking) (*Reservation, error) {
 	known := s.reserved.byID[b.ID]
 	if known == nil || known.Booking == b {
@@ -152,23 +152,22 @@ func (s *Site) bookedBefore(b Booking) (*Reservation, error) {
 	}
 }
 
-// told returns what others are told of a reservation, without its jobs.
-func (s *Site) told(r *Reservation) Reservation {
+// valueOf returns a copy of a reservation, without its jobs.
+func (s *Site) valueOf(r *Reservation) Reservation {
 	if r == nil {
 		return Reservation{}
 	}
 	return *r
 }
 
-// Unbook forgets a reservation that the batch system has refused, before anybody has
-// heard of it.
+// Unbook removes a reservation that the batch system refused. Its booking was not answered yet.
 func (s *Site) Unbook(id batch.JobID) {
 	delete(s.reserved.byID, id)
 	s.reserved.changed = slices.DeleteFunc(s.reserved.changed, func(c batch.JobID) bool { return c == id })
 }
 
-// CancelReservation gives a reservation back, and ends the jobs in it. One that is
-// over, or cancelled, stays as it is.
+// CancelReservation gives a reservation back and ends the jobs in it. A reservation that is over or
+// cancelled does not change.
 func (s *Site) CancelReservation(now batch.Time, id batch.JobID) (Reservation, error) {
 	r := s.reserved.byID[id]
 	if r == nil {
@@ -184,15 +183,15 @@ func (s *Site) CancelReservation(now batch.Time, id batch.JobID) (Reservation, e
 	return s.withJobs([]Reservation{*r})[0], nil
 }
 
-// ReservationFilter selects reservations. The zero one selects all.
+// ReservationFilter selects reservations. The zero ReservationFilter selects all.
 type ReservationFilter struct {
 	ID     batch.JobID
 	State  ReservationState // 0 for any
-	Active bool             // only those that are not over
+	Active bool             // only reservations that are not over
 	Owner  string
 }
 
-// Reservations returns the reservations, by their starts, then by their IDs.
+// Reservations returns the selected reservations, ordered by start and ID.
 func (s *Site) Reservations(now batch.Time, f ReservationFilter) []Reservation {
 	var out []Reservation
 	for _, r := range s.reserved.byID {
@@ -205,7 +204,7 @@ func (s *Site) Reservations(now batch.Time, f ReservationFilter) []Reservation {
 	return s.withJobs(out)
 }
 
-// withJobs counts the jobs in reservations.
+// withJobs counts the jobs in each reservation.
 func (s *Site) withJobs(list []Reservation) []Reservation {
 	if len(list) == 0 {
 		return list
@@ -240,7 +239,7 @@ func (s *Site) active(now batch.Time) (n int) {
 	return n
 }
 
-// sweep forgets reservations that were over long ago.
+// sweep deletes reservations that ended more than Horizon ago.
 func (s *Site) sweep(now batch.Time) {
 	for id, r := range s.reserved.byID {
 		if !r.State(now).Active() && now.Sub(max(r.End, r.Cancelled)) > Horizon {
@@ -251,7 +250,7 @@ func (s *Site) sweep(now batch.Time) {
 	slices.Sort(s.reserved.gone)
 }
 
-// RestoreReservations gives a site those of an earlier life, before Recover.
+// RestoreReservations loads the reservations of an earlier run, before Recover.
 func (s *Site) RestoreReservations(list []Reservation) error {
 	for i := range list {
 		r := list[i]
@@ -266,10 +265,10 @@ func (s *Site) RestoreReservations(list []Reservation) error {
 	return nil
 }
 
-// longestReservation bounds the duration of one.
-const longestReservation = catalogue.MaxTime
+// maxReservationDuration bounds the duration of one.
+const maxReservationDuration = catalogue.MaxTime
 
-// take moves what has changed to out.
+// take moves the changes to out.
 func (r *reservations) take(out *Effects) {
 	out.Reserved, out.Unreserved = out.Reserved[:0], append(out.Unreserved[:0], r.gone...)
 	for _, id := range r.changed {
@@ -280,17 +279,17 @@ func (r *reservations) take(out *Effects) {
 	r.changed, r.gone = r.changed[:0], r.gone[:0]
 }
 
-// Insider is a Planner that also answers when jobs would start inside a reservation.
-// A site whose planner is none has no reservations.
-type Insider interface {
+// ReservationPlanner is a Planner that can also estimate jobs inside a reservation. A site whose
+// planner does not implement it has no reservations.
+type ReservationPlanner interface {
 	// EstimateInside is Estimate for jobs in a reservation.
 	EstimateInside(now batch.Time, reservation batch.JobID, asks []batch.Ask, out []batch.Estimate) bool
 }
 
-// quoteInside is quote for a request that is for a reservation. Of the menu only what
-// is no wider counts.
+// quoteInside is quote for a request that runs in a reservation. It ignores shapes that are wider
+// than the reservation.
 func (s *Site) quoteInside(now batch.Time, q Question, job *batch.Job, menu []batch.Shape, planner Planner) (Quote, error) {
-	r, err := s.within(now, q.Request.Into)
+	r, err := s.activeReservation(now, q.Request.Into)
 	if err != nil {
 		return Quote{}, err
 	}
@@ -301,7 +300,7 @@ func (s *Site) quoteInside(now batch.Time, q Question, job *batch.Job, menu []ba
 	case end > 0:
 		menu = menu[:end]
 	}
-	inside, able := planner.(Insider)
+	inside, able := planner.(ReservationPlanner)
 	ask, out := batch.Ask{Job: job, Shapes: menu, From: from(now, q)}, make([]batch.Estimate, 1)
 	if !able || !inside.EstimateInside(now, r.ID, []batch.Ask{ask}, out) {
 		return Quote{}, ErrNoPlan
@@ -312,12 +311,12 @@ func (s *Site) quoteInside(now batch.Time, q Question, job *batch.Job, menu []ba
 		return Quote{}, problem.Field(problem.TooLate, "request.into", "a job that ends in the reservation, behind those that wait for it",
 			"no room for %v in reservation %s, which ends in %v", shortest, r.ID, r.End.Sub(now).CeilSeconds())
 	}
-	return s.conclude(now, q.Request, menu, c)
+	return s.finishQuote(now, q.Request, menu, c)
 }
 
-// stranded ends the jobs in reservations that are no more, after a restart: what
-// waits never starts, what runs in one that was cancelled is killed.
-func (s *Site) stranded(now batch.Time) {
+// endStranded ends, after a restart, the jobs in reservations that are over or cancelled: waiting
+// jobs never start, and jobs that run in a cancelled reservation are killed.
+func (s *Site) endStranded(now batch.Time) {
 	for _, j := range slices.Clone(s.book.order) {
 		if j == nil || j.Needs == nil || j.Needs.Into == "" || j.State.Final() {
 			continue
@@ -337,8 +336,8 @@ func (s *Site) stranded(now batch.Time) {
 	}
 }
 
-// within returns the reservation that a request is for.
-func (s *Site) within(now batch.Time, id batch.JobID) (*Reservation, error) {
+// activeReservation returns the reservation of a request.
+func (s *Site) activeReservation(now batch.Time, id batch.JobID) (*Reservation, error) {
 	r := s.reserved.byID[id]
 	if r == nil {
 		return nil, unknownReservation("request.into", id)

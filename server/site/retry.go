@@ -11,19 +11,19 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// Past is what earlier attempts of a job have done that were stopped at a checkpoint.
+// Past sums up the earlier attempts of a job that were stopped at a checkpoint.
 type Past struct {
 	Stops   uint32         `json:"stops"`
-	Done    batch.Duration `json:"done"`    // for so long they ran, in all
-	Started batch.Time     `json:"started"` // the first one
-	Stopped batch.Time     `json:"stopped"` // the last one
+	Done    batch.Duration `json:"done"`    // run time of all of them
+	Started batch.Time     `json:"started"` // start of the first
+	Stopped batch.Time     `json:"stopped"` // stop of the last
 }
 
-// mostStops bounds how often a job goes on: a program that stops again and again
-// without having been told to is not to be started for ever.
-const mostStops = 100
+// maxStops limits how often a job continues from a checkpoint, in case a program stops again and
+// again without being asked to.
+const maxStops = 100
 
-// past returns a job's past, the zero Past of one without.
+// past returns a job's past, the zero Past for none.
 func (j *Job) past() Past {
 	if j.Past == nil {
 		return Past{}
@@ -31,7 +31,7 @@ func (j *Job) past() Past {
 	return *j.Past
 }
 
-// begun returns when the job first began to run.
+// begun returns when the job first started.
 func (j *Job) begun() batch.Time {
 	if j.Past != nil {
 		return j.Past.Started
@@ -39,13 +39,13 @@ func (j *Job) begun() batch.Time {
 	return j.Started
 }
 
-// resumable says whether the job may be launched again when nobody has seen how its
-// attempt ended: it may be executed twice, or it goes on from its last checkpoint, and
-// does once more only what it had done since.
+// resumable reports whether the job can be launched again if the end of its attempt was not
+// observed: it can be executed twice, or it continues from its last checkpoint and repeats only
+// what followed.
 func (j *Job) resumable() bool { return j.Needs.Restartable || j.Past != nil }
 
-// left returns what is left of the job's walltime for the present attempt. It is
-// never nothing: one that was stopped in its last second ends in another one.
+// left returns the walltime left for the present attempt. It is at least a second, even for a job
+// that was stopped in its last second.
 func (j *Job) left() batch.Duration {
 	if j.Past == nil {
 		return j.Shape.Walltime
@@ -53,12 +53,12 @@ func (j *Job) left() batch.Duration {
 	return max(j.Shape.Walltime-j.Past.Done, batch.Second)
 }
 
-// Begun returns when the job first began to run; Never before.
+// Begun returns when the job first started, Never before.
 func (j *Job) Begun() batch.Time { return j.begun() }
 
-// stopped lets a job wait whose attempt has made place at a checkpoint: another one
-// goes on from there. The batch system, which keeps its processors until it knows
-// what becomes of it, is told if there is nothing to follow.
+// stopped requeues a job whose attempt stopped at a checkpoint; another attempt continues from
+// there. The batch system keeps the processors until it learns what follows, so it gets a cancel if
+// nothing does.
 func (s *Site) stopped(now batch.Time, j *Job, lives bool, outcome batch.Outcome, outputs []Output) (Job, error) {
 	last := j.Key()
 	past := j.past()
@@ -69,18 +69,18 @@ func (s *Site) stopped(now batch.Time, j *Job, lives bool, outcome batch.Outcome
 	} else if j.Past == nil {
 		past.Started = now
 	}
-	if lives && past.Stops <= mostStops && past.Done < j.Shape.Walltime {
+	if lives && past.Stops <= maxStops && past.Done < j.Shape.Walltime {
 		s.requeue(now, j)
-		s.change(j, func() { j.Past, j.Vain = &past, 0 })
+		s.change(j, func() { j.Past, j.FailedAttempts = &past, 0 })
 		plan := &s.fx.Plans[len(s.fx.Plans)-1]
 		plan.Job, plan.After = j.Spec(), last
 		return *j, nil
 	}
-	e := OnStopped // a cancel has overtaken it
+	e := OnStopped // a cancel came first
 	switch {
 	case !lives:
 		outcome = batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}
-	case past.Stops > mostStops:
+	case past.Stops > maxStops:
 		e, outcome = OnFailed, batch.Outcome{End: batch.EndFailed, ExitCode: outcome.ExitCode, Reason: fmt.Sprintf("it has stopped at a checkpoint %d times", past.Stops)}
 	default:
 		e, outcome = OnKilled, batch.Outcome{End: batch.EndKilled, Reason: "walltime of " + j.Shape.Walltime.String() + ", over all that it was started"}
@@ -89,10 +89,10 @@ func (s *Site) stopped(now batch.Time, j *Job, lives bool, outcome batch.Outcome
 	return s.end(now, j, e, outcome, outputs)
 }
 
-// Ran says of each job of which that is known who has asked for it, for which service
-// and how long it was said to run and ran, in the order in which they have ended: what
-// a policy has learned in an earlier life.
-func (s *Site) Ran(each func(owner, service string, estimate, runtime batch.Duration)) {
+// Runtimes calls each for all completed jobs that are on record, in the order of their ends, with
+// the owner, the service, the walltime and the runtime. A learning policy restores from them what
+// it knew before a restart.
+func (s *Site) Runtimes(each func(owner, service string, estimate, runtime batch.Duration)) {
 	var ended []*Job
 	for _, j := range s.book.order {
 		if j != nil && j.Kept && (j.State == Done || j.State == Failed || j.State == Killed) && j.Started != batch.Never {
@@ -102,41 +102,41 @@ func (s *Site) Ran(each func(owner, service string, estimate, runtime batch.Dura
 	slices.SortStableFunc(ended, func(a, b *Job) int { return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.ID, b.ID)) })
 	for _, j := range ended {
 		ran := j.past().Done + max(j.Ended.Sub(j.Started), 0)
-		if j.State == Killed { // who knows how long it would have run: longer than this
+		if j.State == Killed { // its true runtime is longer than this
 			ran = max(ran, j.Shape.Walltime)
 		}
 		each(j.Owner, j.Service, j.Shape.Walltime, ran)
 	}
 }
 
-// mostCodes is how many exit codes there are that a request can name.
-const mostCodes = 255
+// maxExitCode is the largest exit code of a program, and the largest number of codes in a request.
+const maxExitCode = 255
 
-// Retries says how often, and after what, a job that has failed is started once more.
+// Retries says how often and after which exit codes a failed job is restarted.
 type Retries struct {
 	Most int32 `json:"most"`
-	// On are exit codes, 1..255; empty for all. A signal counts as shells count it:
-	// 128 and its number.
+	// On holds exit codes, 1..255; empty for all. A signal counts as 128 plus its number, as in a
+	// shell.
 	On []int32 `json:"on,omitempty"`
 }
 
-// validateRetries checks what a request says of them.
+// validateRetries checks the retries of a request.
 func (r *Request) validateRetries() error {
 	switch {
 	case len(r.RetryOn) > 0 && r.Retries == 0:
 		return problem.Field(problem.BadValue, "request.retry_on", "exit codes together with retries", "exit codes, and no retries")
-	case len(r.RetryOn) > mostCodes:
-		return problem.Field(problem.OutOfRange, "request.retry_on", fmt.Sprintf("at most %d exit codes", mostCodes), "%d", len(r.RetryOn))
+	case len(r.RetryOn) > maxExitCode:
+		return problem.Field(problem.OutOfRange, "request.retry_on", fmt.Sprintf("at most %d exit codes", maxExitCode), "%d", len(r.RetryOn))
 	}
 	for i, code := range r.RetryOn {
-		if code < 1 || code > mostCodes {
-			return problem.Field(problem.OutOfRange, fmt.Sprintf("request.retry_on[%d]", i), fmt.Sprintf("1..%d", mostCodes), "exit code %d", code)
+		if code < 1 || code > maxExitCode {
+			return problem.Field(problem.OutOfRange, fmt.Sprintf("request.retry_on[%d]", i), fmt.Sprintf("1..%d", maxExitCode), "exit code %d", code)
 		}
 	}
 	return nil
 }
 
-// retries returns what a request says of them; nil for nothing.
+// retries returns the retries of a request; nil for none.
 func retries(r *Request) *Retries {
 	if r.Retries == 0 {
 		return nil
@@ -144,9 +144,8 @@ func retries(r *Request) *Retries {
 	return &Retries{Most: r.Retries, On: r.RetryOn}
 }
 
-// mayRetry says whether an end is followed by another try. Only what the program
-// itself has come to is: it exited, or a signal has ended it. What could not be
-// started, or was lost, says nothing of the program.
+// mayRetry reports whether an end allows a retry. Only an exit code or a signal of the program
+// does; a failed launch or a lost attempt says nothing about the program.
 func (j *Job) mayRetry(o batch.Outcome) bool {
 	r := j.Needs.Retries
 	if r == nil || int32(j.Retried) >= r.Most || o.End != batch.EndFailed {
@@ -159,8 +158,8 @@ func (j *Job) mayRetry(o batch.Outcome) bool {
 	return code != 0 && (len(r.On) == 0 || slices.Contains(r.On, code))
 }
 
-// retriable says whether a job can wait for another try: it still has its place here. One
-// that is being handed over, and has failed before the claim was answered, has started.
+// retriable reports whether a job can wait for another attempt because it is still at this site. A
+// job that is being handed over and fails before the claim is answered has started here.
 func (s *Site) retriable(now batch.Time, j *Job, lives bool) bool {
 	if !lives && (j.State != Yielding || j.Cancel) {
 		return false
@@ -168,19 +167,19 @@ func (s *Site) retriable(now batch.Time, j *Job, lives bool) bool {
 	if j.Needs.Into == "" {
 		return true
 	}
-	_, err := s.within(now, j.Needs.Into)
+	_, err := s.activeReservation(now, j.Needs.Into)
 	return err == nil
 }
 
-// retry lets a job that has failed wait for another try, as the last one. It begins
-// anew, also if it had made place at a checkpoint.
+// retry queues a failed job again as the last one. It starts from the beginning, even if it had
+// stopped at a checkpoint.
 func (s *Site) retry(now batch.Time, j *Job) {
-	if j.Needs.Agreed != nil && j.late() { // which another try cannot mend
-		s.judge(j)
+	if j.Needs.Agreed != nil && j.startedTooLate() { // a retry cannot keep it
+		s.settleAgreement(j)
 	}
 	s.change(j, func() {
 		j.Retried++
-		j.Past, j.Vain = nil, 0
+		j.Past, j.FailedAttempts = nil, 0
 		j.Order = s.book.next()
 	})
 	s.requeue(now, j)

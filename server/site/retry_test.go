@@ -78,7 +78,7 @@ func TestAStoppedJobGoesOnWithWhatIsLeftOfItsWalltime(t *testing.T) {
 		t.Error(diff)
 	}
 	var ran []string
-	again.Ran(func(owner, service string, estimate, runtime batch.Duration) {
+	again.Runtimes(func(owner, service string, estimate, runtime batch.Duration) {
 		ran = append(ran, fmt.Sprintf("%s %s %v of %v", owner, service, runtime, estimate))
 	})
 	if diff := cmp.Diff([]string{"  1m30s of 1m40s"}, ran); diff != "" {
@@ -179,7 +179,7 @@ func TestWhatIsNotContinuedIsTakenOutOfTheBatchSystem(t *testing.T) {
 	})
 	t.Run("again and again", func(t *testing.T) {
 		s, key := saving(t)
-		for range mostStops {
+		for range maxStops {
 			key = stops(t, s, 10, key).Plans[0].Key
 			begins(t, s, 10, key)
 		}
@@ -297,7 +297,7 @@ func TestRetriesTravelWithAJob(t *testing.T) {
 	submit(t, s, 0, "a", &Request{Menu: menu(2, 10), Retries: 1})
 	done(t, s, 0, "a", batch.Outcome{End: batch.EndFailed, ExitCode: 1})
 	take(s, 0)
-	if _, err := s.Move(0, Order{Job: "a", To: "t", MinGain: AnyPrice}, idle("a", sec(9))); err != nil {
+	if _, err := s.Move(0, MoveRequest{Job: "a", To: "t", MinGain: AnyGain}, idle("a", sec(9))); err != nil {
 		t.Fatal(err)
 	}
 	m := take(s, 0).Messages[0]
@@ -318,7 +318,7 @@ func TestAJobThatFailsWhileItIsHandedOverIsTriedAgainHere(t *testing.T) {
 	first := job(t, s, "a")
 	key := first.Key()
 	take(s, 0)
-	if _, err := s.Move(0, Order{Job: "a", To: "t", MinGain: AnyPrice}, idle("a", sec(9))); err != nil {
+	if _, err := s.Move(0, MoveRequest{Job: "a", To: "t", MinGain: AnyGain}, idle("a", sec(9))); err != nil {
 		t.Fatal(err)
 	}
 	take(s, 0)

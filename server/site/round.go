@@ -52,7 +52,7 @@ func (s *Site) Hold(now batch.Time, round string, lease batch.Duration, ids []ba
 				t := j.transit()
 				t.Round, t.Lease = round, lease
 				if j.Estimate.Kind == batch.Promised {
-					j.Estimate.Kind = batch.Forecast // whatever plan it goes back into
+					j.Estimate.Kind = batch.Forecast // the plan that it returns to is not known
 				}
 			})
 			s.command(batch.CmdHold, j.Key())
@@ -65,27 +65,27 @@ func (s *Site) Hold(now batch.Time, round string, lease batch.Duration, ids []ba
 	return held, nil
 }
 
-// heldFor says whether a job is held for a round.
+// heldFor reports whether a job is held for a round.
 func (j *Job) heldFor(round string) bool {
 	return j.State == Held && j.Transit != nil && j.Transit.Round == round
 }
 
 func byOrder(a, b *Job) int { return cmp.Compare(a.Order, b.Order) }
 
-// Placement is what becomes of one job of a round.
+// Placement is the decision of a round about one job.
 type Placement struct {
 	Job     batch.JobID
-	To      string         // the site it goes to; empty: it stays
-	Shape   batch.Shape    // of one that stays; zero: the one it has
-	MinGain batch.Duration // of one that goes
-	Reason  string         // of one that goes, for the record; empty: "reallocation"
+	To      string         // target site; empty if the job stays
+	Shape   batch.Shape    // of a job that stays; zero for its present shape
+	MinGain batch.Duration // of a job that moves
+	Reason  string         // of a job that moves, for the record; empty means "reallocation"
 }
 
-// Place ends a round: the jobs that stay come last in the plan, in this order,
-// with their shapes; the others are moved; jobs of the round that are not named go
-// back to their places. It returns the jobs named as they are now. One that is
-// not held by the round any more, because the lease is over or it has started,
-// is left as it is. The error is a *problem.Problem, and nothing is changed then.
+// Place ends a round. The jobs that stay go to the end of the plan, in the order of list, with
+// their shapes; the others are moved; jobs of the round that are not in list return to their
+// positions. Place returns the listed jobs as they are now. A job that the round does not hold any
+// more, because the lease ended or the job started, is left unchanged. The error is a
+// *problem.Problem; then nothing is changed.
 func (s *Site) Place(now batch.Time, round, agent string, list []Placement) ([]Job, error) {
 	for i := range list {
 		if err := s.checkPlacement(fmt.Sprintf("placements[%d]", i), s.book.byID[list[i].Job], &list[i]); err != nil {
@@ -102,15 +102,15 @@ func (s *Site) Place(now batch.Time, round, agent string, list []Placement) ([]J
 		switch {
 		case !j.heldFor(round):
 		case p.To != "" && s.mayMove(j, p.To) == nil:
-			s.depart(now, j, Order{Job: j.ID, To: p.To, MinGain: p.MinGain, Reason: cmp.Or(p.Reason, "reallocation"), Agent: agent}, 0)
+			s.startMove(now, j, MoveRequest{Job: j.ID, To: p.To, MinGain: p.MinGain, Reason: cmp.Or(p.Reason, "reallocation"), Agent: agent}, 0)
 		default:
-			s.stay(j, p.Shape)
+			s.placeHere(j, p.Shape)
 		}
 		out = append(out, *j)
 	}
 	for _, j := range s.book.order {
 		if j != nil && j.heldFor(round) {
-			s.putBack(j)
+			s.release(j)
 		}
 	}
 	return out, nil
@@ -124,16 +124,16 @@ func (s *Site) checkPlacement(field string, j *Job, p *Placement) error {
 		return nil
 	case p.Shape.Width < 1 || p.Shape.Width > s.width:
 		return problem.Field(problem.TooWide, field+".shape.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", p.Shape.Width)
-	case p.Shape.Walltime < batch.Second || p.Shape.Walltime > s.longest():
-		return problem.Field(problem.OutOfRange, field+".shape.walltime", fmt.Sprintf("1s..%v at this site", s.longest()), "walltime %v", p.Shape.Walltime)
+	case p.Shape.Walltime < batch.Second || p.Shape.Walltime > s.maxWalltime():
+		return problem.Field(problem.OutOfRange, field+".shape.walltime", fmt.Sprintf("1s..%v at this site", s.maxWalltime()), "walltime %v", p.Shape.Walltime)
 	case j != nil && j.Needs != nil && batch.Charge(p.Shape.Width, j.Needs.Memory, s.perProcessor) > s.processors:
 		return problem.Field(problem.NoMemory, field+".shape.width", "a width whose memory the site has", "%d tasks of %d bytes each", p.Shape.Width, j.Needs.Memory)
 	}
 	return nil
 }
 
-// stay puts a held job into the plan as the last one.
-func (s *Site) stay(j *Job, shape batch.Shape) {
+// placeHere puts a held job at the end of the plan.
+func (s *Site) placeHere(j *Job, shape batch.Shape) {
 	s.change(j, func() {
 		j.State = Waiting
 		if shape != (batch.Shape{}) {
@@ -147,15 +147,15 @@ func (s *Site) stay(j *Job, shape batch.Shape) {
 	s.fx.Commands = append(s.fx.Commands, batch.Command{Kind: batch.CmdPlace, Key: j.Key(), Shape: j.Shape})
 }
 
-// putBack puts a held job back to its place in the order.
-func (s *Site) putBack(j *Job) {
-	s.unhold(j)
+// release returns a held job to its position in the queue.
+func (s *Site) release(j *Job) {
+	s.clearRound(j)
 	s.change(j, func() { j.State = Waiting })
 	s.arm(j, batch.Never)
 }
 
-// unhold tells the batch system that a job is held no more, if it was.
-func (s *Site) unhold(j *Job) {
+// clearRound releases a held job at the batch system.
+func (s *Site) clearRound(j *Job) {
 	if j.Transit == nil || j.Transit.Round == "" {
 		return
 	}

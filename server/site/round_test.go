@@ -283,7 +283,7 @@ func TestALeaseBeginsAnewWithARestart(t *testing.T) {
 	s := line(t)
 	hold(t, s, 0, "r", []batch.JobID{"b"})
 	now := batch.Time(batch.Minute) - 1
-	again, fx := restart(t, s, now, map[batch.JobID]Fate{"e": runs(0)})
+	again, fx := restart(t, s, now, map[batch.JobID]RecoveredAttempt{"e": runs(0)})
 	same(t, "commands", told(fx.Commands), "hold b ")
 	same(t, "lease", again.Wake(), now.Add(batch.Minute))
 	same(t, "held", hold(t, again, now, "r", []batch.JobID{"b"}), "b")

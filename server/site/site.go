@@ -9,57 +9,57 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// Planner answers when shapes would start. Every batch.Policy that plans is
-// one; for the others a forecaster is.
+// Planner estimates when shapes would start. A batch.Policy that plans is a Planner; a forecaster
+// stands in for the others.
 type Planner interface {
-	// Estimate is batch.Policy's.
+	// Estimate is the method of batch.Policy.
 	Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool
 }
 
-// ErrNoPlan says that a planner gave no answer: it does not plan, and nobody
-// forecasts for it.
+// ErrNoPlan means that the planner gave no estimate: the policy does not plan, and there is no
+// forecaster.
 var ErrNoPlan = errors.New("the batch system gives no estimates")
 
-// Config is what a site is.
+// Config describes a site.
 type Config struct {
 	Name     string // unique in the grid
 	Platform batch.Platform
 	Speed    catalogue.Speed // of every processor; 0 means catalogue.Reference
-	// Catalogue is what the site offers. With nil, a request's service is only
-	// a name, and the request has to bring its menu.
+	// Catalogue holds the services that the site offers. If it is nil, a service is only a name and
+	// each request must bring its menu.
 	Catalogue *catalogue.Catalogue
 	Tuning    Tuning
 	MaxWidth  int32 // widest job, processors; 0 means all of the platform
-	// MaxWalltime is that of the longest job; 0 means catalogue.MaxTime.
+	// MaxWalltime is the longest walltime of a job; 0 means catalogue.MaxTime.
 	MaxWalltime batch.Duration
-	// Attempts is how often a job is launched when nothing has come of it; 0 means
-	// DefaultAttempts.
+	// Attempts is the number of consecutive attempts that may fail to run before the job fails; 0
+	// means DefaultAttempts.
 	Attempts uint32
 	Patience Patience
-	// Edge says what the batch system could ever run; nil: what fits the platform.
+	// Edge rejects jobs that the batch system can never run. If it is nil, every job that fits the
+	// platform can run.
 	Edge Edge
-	// Stays says that what is paused without a checkpoint keeps its memory, and goes on
-	// where it was.
-	Stays bool
+	// PausedKeepMemory is true if a job that is paused without a checkpoint keeps its memory and
+	// continues from the same point.
+	PausedKeepMemory bool
 }
 
 // DefaultAttempts is the default of Config.Attempts.
 const DefaultAttempts = 10
 
-// Patience is how long a site waits for others. Zero fields mean those of
-// DefaultPatience.
+// Patience holds the timeouts of the move protocol. A zero field means the one of DefaultPatience.
 type Patience struct {
-	First   batch.Duration // before a message is repeated for the first time; it doubles
-	Longest batch.Duration // between two of them
-	Move    batch.Duration // before a move that the target does not answer is given up
-	Idle    batch.Duration // before an incoming job makes room for others
+	First   batch.Duration // before a message is repeated for the first time; doubles with each repetition
+	Longest batch.Duration // longest pause between repetitions
+	Move    batch.Duration // before the source aborts a move that the target does not answer
+	Idle    batch.Duration // before an incoming job gives up its capacity
 }
 
-// DefaultPatience is the default of Config.Patience. A move may take long: the
-// target fetches the job's input before it answers.
+// DefaultPatience is the default of Config.Patience. Move is long because the target fetches the
+// job's input before it answers.
 var DefaultPatience = Patience{First: batch.Second, Longest: 30 * batch.Second, Move: 10 * batch.Minute, Idle: 30 * batch.Second}
 
-// Validate reports everything that is wrong, each with its key.
+// Validate reports all problems, each with its key.
 func (c *Config) Validate() error {
 	var errs []error
 	if err := c.Platform.Validate(); err != nil {
@@ -99,24 +99,24 @@ type Site struct {
 	config       Config
 	width        int32 // widest job
 	processors   int32 // of the platform
-	perProcessor int64 // memory, bytes; 0 is not known
-	nodeMemory   int64 // of the largest node, bytes; 0 is not known
-	slowest      int32 // score of the slowest node; 0: they have none
+	perProcessor int64 // memory, bytes; 0 if unknown
+	nodeMemory   int64 // of the largest node, bytes; 0 if unknown
+	slowest      int32 // score of the slowest node; 0 if nodes have no scores
 
 	tuner    tuner
 	scratch  scratch
 	book     book
 	draining bool
-	voided   map[stay]uint32 // the highest attempt that was undone
-	learnt   map[string]*sampleLog
-	news     []Told // ends that those are being told of who wait for them
+	voided   map[residence]uint32 // highest attempt that was undone
+	samples  map[string]*sampleLog
+	endings  []JobStatus // ended jobs whose dependents have not been updated
 
 	reserved   reservations
 	agreements Agreements
 
 	fx       Effects
 	dirty    []*Job // changed since the last Take
-	recalled []*Job // brought back to memory since then
+	recalled []*Job // loaded by Recall since the last Take
 }
 
 // New returns a site without jobs.
@@ -152,13 +152,13 @@ func New(c Config) (*Site, error) {
 	return s, nil
 }
 
-// Config returns what the site is, with its defaults filled in.
+// Config returns the configuration with its defaults filled in.
 func (s *Site) Config() Config { return s.config }
 
 // longest returns the longest walltime that a job may have.
-func (s *Site) longest() batch.Duration { return cmp.Or(s.config.MaxWalltime, catalogue.MaxTime) }
+func (s *Site) maxWalltime() batch.Duration { return cmp.Or(s.config.MaxWalltime, catalogue.MaxTime) }
 
-// Job returns a job, or a *problem.Problem when this site does not know it.
+// Job returns a job, or a *problem.Problem if this site does not know it.
 func (s *Site) Job(id batch.JobID) (Job, error) {
 	j := s.book.byID[id]
 	if j == nil || j.State == Absent {
@@ -167,8 +167,7 @@ func (s *Site) Job(id batch.JobID) (Job, error) {
 	return *j, nil
 }
 
-// charge returns the processors that a planner books for a job; 0 of one that
-// has none here.
+// charge returns the number of processors that a planner books for a job, 0 for a tombstone.
 func (s *Site) charge(j *Job) int32 {
 	if j.Needs == nil {
 		return 0
@@ -176,26 +175,26 @@ func (s *Site) charge(j *Job) int32 {
 	return batch.Charge(j.Shape.Width, j.Needs.Memory, s.perProcessor)
 }
 
-// Load is a site's queue in figures.
+// Load summarizes the queue of a site.
 type Load struct {
-	Running    int        // jobs that hold processors, those being launched too
-	Waiting    int        // jobs that wait and have not left, held ones too
-	Bound      int        // waiting jobs that stay whatever happens: see Job.Bound
-	Incoming   int        // jobs that have a place here and may yet stay elsewhere
-	Ended      int64      // jobs that have ended here
-	Busy       int32      // processors held
-	Processors int32      // processors of the site
+	Running    int        // jobs that hold processors, including those being launched
+	Waiting    int        // jobs that wait at this site, including held ones
+	Bound      int        // waiting jobs that never leave the site, see Job.Bound
+	Incoming   int        // jobs that have a slot here but can still stay at their source
+	Ended      int64      // jobs that ended here
+	Busy       int32      // held processors
+	Processors int32      // of the site
 	Backlog    batch.Area // of the waiting jobs, by walltime
 }
 
-// Load returns the figures. It costs nothing: they are kept up to date.
+// Load returns the summary, which is kept up to date with every change.
 func (s *Site) Load() Load {
 	l := s.book.load
 	l.Processors = s.processors
 	return l
 }
 
-// count adds a job to the figures, or takes it out: sign is 1 or -1.
+// count adds a job to the summary (sign 1) or removes it (sign -1).
 func (l *Load) count(j *Job, charge int32, sign int32) {
 	switch {
 	case j.busy:

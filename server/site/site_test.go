@@ -22,7 +22,7 @@ func TestFiguresAreWhatTheJobsSay(t *testing.T) {
 			call(t, s, rapid.SampledFrom(ids).Draw(t, "job"))
 			want := Load{Processors: 8}
 			for _, j := range s.book.byID {
-				if problem := j.problem(); problem != "" {
+				if invalid := j.invalid(); invalid != "" {
 					t.Fatalf("job %s that is %v: %s", j.ID, j.State, problem)
 				}
 				charge := s.charge(j)
@@ -81,7 +81,7 @@ func call(t *rapid.T, s *Site, id batch.JobID) {
 	case 6:
 		s.Claimed(now, key, rapid.Bool().Draw(t, "won"))
 	case 7:
-		_, _ = s.Move(now, Order{Job: id, To: "t", Seen: epoch}, idle(id, batch.Time(batch.Hour)))
+		_, _ = s.Move(now, MoveRequest{Job: id, To: "t", Seen: epoch}, idle(id, batch.Time(batch.Hour)))
 	case 8:
 		_, _ = s.Hold(now, "r", batch.Minute, nil)
 	case 9:

@@ -9,22 +9,22 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// Submission hands a request over.
+// Submission is a request with its ID.
 type Submission struct {
 	ID       batch.JobID // see CheckID
 	Request  *Request
 	Decision []byte // opaque
-	// Told is what others say of the jobs that it is to come after: of those that
-	// are not here. One that is neither here nor told of is nowhere.
-	Told []Told
+	// Remote has the states of the dependencies that are not at this site. A dependency that is
+	// neither here nor listed does not exist.
+	Remote []JobStatus
 }
 
-// Submit accepts a request as a job: it is tuned anew and queued. The same
-// submission again gets the job as it is now. The error is a *problem.Problem, for
-// another request under the same ID with problem.JobConflict, for one that was
-// withdrawn with problem.Withdrawn, or ErrNoPlan; nothing is kept then.
+// Submit tunes a request again, accepts it as a job and queues it. A repeated submission returns
+// the job as it is now. The error is a *problem.Problem, with problem.JobConflict for another
+// request under the same ID and problem.Withdrawn for a withdrawn job, or ErrNoPlan; then nothing
+// is kept.
 func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, error) {
-	print := sub.Request.fingerprint()
+	digest := sub.Request.fingerprint()
 	if known := s.book.byID[sub.ID]; known != nil {
 		switch {
 		case known.State == Absent:
@@ -32,7 +32,7 @@ func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, err
 				Reason: problem.Withdrawn, Field: "job_id", Accepted: "another server, or a new ID",
 				Message: fmt.Sprintf("job %s was withdrawn here", sub.ID),
 			}
-		case known.fingerprint != print:
+		case known.fingerprint != digest:
 			return Job{}, &problem.Problem{
 				Reason: problem.JobConflict, Field: "job_id", Accepted: "an ID of its own for each request",
 				Message: fmt.Sprintf("job %s was submitted with another request", sub.ID),
@@ -43,11 +43,11 @@ func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, err
 	if s.draining {
 		return Job{}, s.drains()
 	}
-	awaits, err := s.awaited(sub.Request, sub.Told)
+	awaits, err := s.openDependencies(sub.Request, sub.Remote)
 	if err != nil {
 		return Job{}, err
 	}
-	j := &Job{ID: sub.ID, Attempt: s.attemptAfter(sub.ID, 0, 0), Submitted: now, fingerprint: print}
+	j := &Job{ID: sub.ID, Attempt: s.attemptAfter(sub.ID, 0, 0), Submitted: now, fingerprint: digest}
 	if err := s.admit(now, j, &Dossier{Request: *sub.Request, Decision: sub.Decision}, planner); err != nil {
 		return Job{}, err
 	}
@@ -55,8 +55,8 @@ func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, err
 	if len(awaits) > 0 {
 		j.Needs.After = true
 		s.change(j, func() { j.State = Held })
-		s.await(j, awaits)
-		s.hold(j)
+		s.setAwaits(j, awaits)
+		s.holdForDependencies(j)
 		return *j, nil
 	}
 	s.change(j, func() { j.State = Waiting })
@@ -68,8 +68,8 @@ func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, err
 	return *j, nil
 }
 
-// admit tunes a request and fills in what the job needs of it. A job that is
-// known already is changed only when there is no error.
+// admit tunes a request and fills in the job. It does not change a known job if it returns an
+// error.
 func (s *Site) admit(now batch.Time, j *Job, d *Dossier, planner Planner) error {
 	s.scratch.shapes = s.scratch.shapes[:0]
 	quote, err := s.quote(now, Question{Request: &d.Request}, &s.scratch.job, planner)
@@ -90,8 +90,8 @@ func (s *Site) admit(now batch.Time, j *Job, d *Dossier, planner Planner) error 
 	return nil
 }
 
-// restartable says whether a request may be executed twice: because it says so,
-// or its service does.
+// restartable reports whether a request can be executed twice, because the request or its service
+// says so.
 func (s *Site) restartable(r *Request) bool {
 	if s.config.Catalogue == nil || r.Idempotent {
 		return r.Idempotent
@@ -100,19 +100,19 @@ func (s *Site) restartable(r *Request) bool {
 	return err == nil && service.Restartable
 }
 
-// intern returns the one copy of a word that many jobs have.
+// intern returns the shared copy of a word that many jobs contain.
 func intern(word string) string { return unique.Make(word).Value() }
 
-// Withdraw makes sure that a job which a client has sent here without being heard
-// is never accepted by Submit any more, and says so; a move may still bring it.
-// False means that the site has accepted it before, and the job is as it is.
+// Withdraw makes Submit reject a job from now on, for a client that got no answer to its
+// submission. A move can still bring the job. It returns false and the job if the site has already
+// accepted it.
 func (s *Site) Withdraw(now batch.Time, id batch.JobID) (withdrawn bool, job Job) {
 	j := s.book.byID[id]
 	switch {
 	case j == nil:
 		j = &Job{ID: id, Submitted: now, Started: batch.Never, Ended: batch.Never}
 		s.book.add(j)
-	case j.Withdrawn: // whatever a move has brought since
+	case j.Withdrawn: // a move may have brought it since
 		return true, *j
 	case j.State != Absent:
 		return false, *j
@@ -121,18 +121,18 @@ func (s *Site) Withdraw(now batch.Time, id batch.JobID) (withdrawn bool, job Job
 	return true, *j
 }
 
-// Cancel ends a job. What it returns is an answer when the state is Cancelling,
-// whose outcome comes by itself, or final. Otherwise the wish is recorded and the
-// caller has to ask again: of a job that is Yielding here, of one that is
-// Incoming at this site, and at the other site of one that is Gone there.
+// Cancel ends a job. The returned job is the answer if its state is final, or Cancelling, whose
+// outcome follows. In other states the cancel is recorded and the caller must ask again: here for a
+// job that is Yielding, at this site for one that is Incoming, and at the other site for one that
+// is Gone.
 //
-// Again, it changes nothing. A job that has ended is left as it is.
+// A repeated cancel changes nothing, nor does a cancel of a job that has ended.
 func (s *Site) Cancel(now batch.Time, id batch.JobID) (Job, error) {
 	j := s.book.byID[id]
 	if j == nil || j.State == Absent {
 		return Job{}, unknownJob(id)
 	}
-	if next(j.State, OnCancel) == misfit {
+	if next(j.State, OnCancel) == noState {
 		return *j, &TransitionError{Job: id, State: j.State, Event: OnCancel}
 	}
 	switch j.State {
@@ -143,29 +143,29 @@ func (s *Site) Cancel(now batch.Time, id batch.JobID) (Job, error) {
 	case Starting, Running:
 		s.kill(j)
 	case Cancelling:
-		if j.busy { // the order may have been lost with a restart of the batch system
+		if j.busy { // a restart of the batch system may have lost the command
 			s.command(batch.CmdCancel, j.Key())
 		}
 	case Waiting, Held, Moving:
-		if len(j.Awaits()) > 0 { // no batch system may start it
-			s.await(j, nil)
+		if len(j.Awaits()) > 0 { // the batch system cannot start it
+			s.setAwaits(j, nil)
 			s.cancelled(now, j, "")
 			break
 		}
-		s.leave(now, j, "it was cancelled")
+		s.endRoundAndMove(now, j, "it was cancelled")
 		s.change(j, func() { j.State, j.Cancel = Cancelling, true })
 		s.claim(j)
 	}
 	return *j, nil
 }
 
-// kill has a job ended that was launched.
+// kill cancels a job that was launched.
 func (s *Site) kill(j *Job) {
 	s.change(j, func() { j.State, j.Cancel = Cancelling, true })
 	s.command(batch.CmdCancel, j.Key())
 }
 
-// cancelled ends a job that provably never started. Why is "" for somebody's wish.
+// cancelled ends a job that provably never started. why is "" for a cancel by a user.
 func (s *Site) cancelled(now batch.Time, j *Job, why string) {
 	why = cmp.Or(why, "cancelled before it started")
 	s.change(j, func() {
@@ -174,16 +174,16 @@ func (s *Site) cancelled(now batch.Time, j *Job, why string) {
 		j.run().Outcome = batch.Outcome{End: batch.EndCancelled, Reason: why}
 	})
 	s.book.load.Ended++
-	s.judge(j)
+	s.settleAgreement(j)
 	s.arm(j, batch.Never)
 	s.command(batch.CmdCancel, j.Key())
-	s.tellAfter(now, Told{j.ID, Cancelled})
+	s.notifyDependents(now, JobStatus{j.ID, Cancelled})
 }
 
-// Forget drops what is kept of a job that has ended, so that a site's memory and
-// disk stay bounded. A tombstone remains: the job cannot come back by a repeated
-// submission. The error is a *problem.Problem for an unknown job, for one that has not
-// ended, and for one that the other site has not confirmed.
+// Forget drops the dossier and the files of a job that has ended, so that a site's memory and disk
+// stay bounded. A tombstone remains, so that a repeated submission cannot bring the job back. The
+// error is a *problem.Problem if the job is unknown, has not ended, or moved and the other site has
+// not confirmed it.
 func (s *Site) Forget(id batch.JobID) error {
 	j := s.book.byID[id]
 	switch {
@@ -202,7 +202,7 @@ func (s *Site) Forget(id batch.JobID) error {
 	return nil
 }
 
-// forget drops all that a tombstone does not need.
+// forget drops everything that a tombstone does not need.
 func (j *Job) forget() {
 	j.Kept, j.Dossier, j.Needs, j.Run, j.Past, j.Measured, j.fresh = false, nil, nil, nil, nil, nil, false
 	j.Estimate = Quote{}

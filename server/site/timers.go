@@ -6,8 +6,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// timers orders the instants at which a job wants something done. A job has at
-// most one: what is due is told by its state. Job.slot is where it is in the heap.
+// timers is a heap of jobs by the time at which something is due. A job has at most one timer; its
+// state decides what is due. Job.slot is its position in the heap, from 1.
 type timers []timer
 
 type timer struct {
@@ -29,8 +29,7 @@ func (s *Site) arm(j *Job, due batch.Time) {
 	}
 }
 
-// Wake returns the next instant at which Tick has something to do; Never if
-// there is none.
+// Wake returns the next instant at which Tick has work, Never for none.
 func (s *Site) Wake() batch.Time {
 	if len(s.book.timers) == 0 {
 		return batch.Never
@@ -38,26 +37,26 @@ func (s *Site) Wake() batch.Time {
 	return s.book.timers[0].due
 }
 
-// Tick does what is due: it repeats messages, gives up moves that take too long,
-// and puts back jobs whose lease has run out.
+// Tick does what is due: it repeats messages, aborts moves that take too long, and releases jobs
+// whose lease has ended.
 func (s *Site) Tick(now batch.Time) {
 	for len(s.book.timers) > 0 && s.Wake() <= now {
 		j := s.book.timers[0].job
 		s.arm(j, batch.Never)
 		switch j.State {
 		case Moving:
-			s.insist(now, j)
+			s.repeatReserve(now, j)
 		case Gone:
-			s.confirm(now, j)
+			s.sendConfirm(now, j)
 		case Incoming:
-			s.inquire(now, j)
+			s.sendResolve(now, j)
 		case Held:
-			s.putBack(j)
+			s.release(j)
 		}
 	}
 }
 
-// backoff returns when to repeat a message that has been sent j.tries times.
+// backoff returns when to repeat a message that was sent j.tries times.
 func (s *Site) backoff(now batch.Time, j *Job) batch.Time {
 	pause := s.config.Patience.First
 	for range j.tries {
@@ -69,8 +68,8 @@ func (s *Site) backoff(now batch.Time, j *Job) batch.Time {
 	return now.Add(pause)
 }
 
-// Len, Less, Swap, Push and Pop are for package heap. Equal instants come in the
-// order of the jobs' IDs, which is about that of their submission.
+// Len, Less, Swap, Push and Pop implement heap.Interface. Ties are broken by job ID, which is
+// roughly the order of submission.
 func (t timers) Len() int { return len(t) }
 
 func (t timers) Less(i, k int) bool {
@@ -85,13 +84,13 @@ func (t timers) Swap(i, k int) {
 	t[i].job.slot, t[k].job.slot = int32(i+1), int32(k+1)
 }
 
-// Push is for package heap.
+// Push implements heap.Interface.
 func (t *timers) Push(x any) {
 	*t = append(*t, x.(timer))
 	x.(timer).job.slot = int32(len(*t))
 }
 
-// Pop is for package heap.
+// Pop implements heap.Interface.
 func (t *timers) Pop() any {
 	last := len(*t) - 1
 	x := (*t)[last]

@@ -72,7 +72,7 @@ func TestMessagesAreRepeatedMoreAndMoreSeldom(t *testing.T) {
 	minutes := func(n int64) batch.Time { return batch.Time(n) * batch.Time(batch.Minute) }
 	s := named(t, "s")
 	queue(t, s, "a")
-	_, _ = s.Move(0, Order{Job: "a", To: "t", MinGain: AnyPrice}, idle("a", 99))
+	_, _ = s.Move(0, MoveRequest{Job: "a", To: "t", MinGain: AnyGain}, idle("a", 99))
 	same(t, "reserve", kinds(take(s, 0).Messages), []MessageKind{Reserve})
 	same(t, "reserve", sent(s, minutes(2), Reserve), []int64{1, 3, 7, 15, 31, 61, 91})
 	s.Receive(minutes(2), &Message{Kind: Reserved, From: "t", Job: "a", Epoch: 1}, idle("a", minutes(60)))
@@ -96,7 +96,7 @@ func TestMessagesAreRepeatedMoreAndMoreSeldom(t *testing.T) {
 func TestAMoveThatTheTargetDoesNotAnswerIsGivenUp(t *testing.T) {
 	s := named(t, "s")
 	queue(t, s, "a")
-	_, _ = s.Move(0, Order{Job: "a", To: "t", MinGain: AnyPrice}, idle("a", 99))
+	_, _ = s.Move(0, MoveRequest{Job: "a", To: "t", MinGain: AnyGain}, idle("a", 99))
 	take(s, 0)
 	end := batch.Time(DefaultPatience.Move)
 	same(t, "dropped", sent(s, end-1, Drop), nil)

@@ -7,39 +7,38 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Transit is what is known of a job's moves.
+// Transit is the state of a job's moves and rounds.
 type Transit struct {
-	Peer     string         `json:"peer,omitempty"`     // MOVING, YIELDING, GONE: the target; INCOMING: the source
-	Round    string         `json:"round,omitempty"`    // of the Hold that keeps it out of the plan
+	Peer     string         `json:"peer,omitempty"`     // target in MOVING, YIELDING and GONE; source in INCOMING
+	Round    string         `json:"round,omitempty"`    // round that holds the job out of the plan
 	Lease    batch.Duration `json:"lease,omitempty"`    // of that round
-	MinGain  batch.Duration `json:"min_gain,omitempty"` // of the move under way
-	Since    batch.Time     `json:"since,omitempty"`    // of MOVING, INCOMING
-	Stay     batch.Time     `json:"stay,omitempty"`     // MOVING: its end here if it stays; 0: not known
-	Expected batch.Time     `json:"expected,omitempty"` // its end at the site that it came from, on this clock; 0: not known
+	MinGain  batch.Duration `json:"min_gain,omitempty"` // of the present move
+	Since    batch.Time     `json:"since,omitempty"`    // start of MOVING or INCOMING
+	Stay     batch.Time     `json:"stay,omitempty"`     // in MOVING: the job's end here without the move; 0 if unknown
+	Expected batch.Time     `json:"expected,omitempty"` // the job's end at its source, on this clock; 0 if unknown
 	Idle     bool           `json:"idle,omitempty"`     // INCOMING for so long that it takes no capacity
-	Quoted   batch.Time     `json:"quoted,omitempty"`   // when it was estimated here, of a job that came by a move
-	Placed   bool           `json:"placed,omitempty"`   // a round has put it elsewhere in the plan since
-	Gone     uint32         `json:"gone,omitempty"`     // the last epoch that was committed here; 0: none
+	Quoted   batch.Time     `json:"quoted,omitempty"`   // time of the estimate here, for a moved job
+	Placed   bool           `json:"placed,omitempty"`   // a round has changed its position in the plan since then
+	Gone     uint32         `json:"gone,omitempty"`     // last epoch that was committed here; 0 for none
 	GoneTo   string         `json:"gone_to,omitempty"`
-	Acked    bool           `json:"acked,omitempty"` // the target of that has confirmed
-	// Assigned is what became of every epoch that was ever assigned here, ascending:
-	// one element for each time that the job was here.
+	Acked    bool           `json:"acked,omitempty"` // the target of Gone has confirmed
+	// Assigned holds the result of every epoch that this site assigned, in ascending order: one
+	// element for each stay of the job here.
 	Assigned []Verdict `json:"assigned,omitempty"`
-	// Moves are those that brought the job here and those tried from here, oldest
-	// first; at most mostMoves.
+	// Moves holds the moves that brought the job here and those tried from here, oldest first; at
+	// most maxMoves.
 	Moves []Move `json:"moves,omitempty"`
 }
 
-// Verdict is what became of epochs that were assigned here in a row, for moves
-// tried one after the other: all but the last came to nothing. The last one may
-// not be decided yet: that is told by the job's state.
+// Verdict is the result of consecutive epochs, assigned to moves that were tried one after the
+// other. All but the last were aborted. The last one may be undecided, as the job's state tells.
 type Verdict struct {
 	First     uint32 `json:"first"`
-	Epoch     uint32 `json:"epoch"` // the last one
+	Epoch     uint32 `json:"epoch"` // the last epoch
 	Committed bool   `json:"committed,omitempty"`
 }
 
-// assign notes that an epoch was given to a move from here.
+// assign records the epoch of a new move.
 func (t *Transit) assign(epoch uint32) {
 	v := Verdict{First: epoch, Epoch: epoch}
 	t.Assigned = slices.Clone(t.Assigned)
@@ -50,24 +49,23 @@ func (t *Transit) assign(epoch uint32) {
 	t.Assigned = append(t.Assigned, v)
 }
 
-// decide notes whether the last epoch that was assigned was committed.
+// decide records whether the last assigned epoch was committed.
 func (t *Transit) decide(committed bool) {
 	t.Assigned = slices.Clone(t.Assigned)
 	t.Assigned[len(t.Assigned)-1].Committed = committed
 }
 
-// MoveState is how far a move has come.
+// MoveState is the state of a move.
 type MoveState uint8
 
-// The states of a move.
+// The states.
 const (
 	MovePending MoveState = iota + 1
 	MoveCommitted
 	MoveAborted
 )
 
-// Move is one attempt to bring a job to another site. Times are on this site's
-// clock.
+// Move is one attempt to move a job to another site. Times are on this site's clock.
 type Move struct {
 	From    string         `json:"from"`
 	To      string         `json:"to"`
@@ -77,18 +75,18 @@ type Move struct {
 	Settled batch.Time     `json:"settled,omitempty"`
 	Reason  string         `json:"reason,omitempty"`
 	Agent   string         `json:"agent,omitempty"`
-	Why     string         `json:"why,omitempty"` // it was aborted; or an operator's word
+	Why     string         `json:"why,omitempty"` // why it was aborted, or what the operator who settled it says
 	MinGain batch.Duration `json:"min_gain,omitempty"`
-	// Predicted and Realized are nil where nobody can say.
+	// Predicted and Realized are nil if they are unknown.
 	Predicted *batch.Duration `json:"predicted,omitempty"`
 	Realized  *batch.Duration `json:"realized,omitempty"`
 }
 
-// mostMoves bounds the history that a job carries along; the oldest go.
-const mostMoves = 64
+// maxMoves limits the history that a job carries along. The oldest moves are dropped.
+const maxMoves = 64
 
-// transit returns a copy of j.Transit that becomes the job's and may be changed
-// until the job is handed out. Slices in it are to be replaced, not changed.
+// transit replaces j.Transit by a copy, which can be changed until the job is handed out. Its
+// slices must be replaced, not changed.
 func (j *Job) transit() *Transit {
 	t := &Transit{}
 	if j.Transit != nil {
@@ -110,14 +108,14 @@ func (t *Transit) note(f func(*Move)) {
 // begin adds a move to the history.
 func (t *Transit) begin(m Move) {
 	old := t.Moves
-	if len(old) >= mostMoves {
-		old = old[len(old)-mostMoves+1:]
+	if len(old) >= maxMoves {
+		old = old[len(old)-maxMoves+1:]
 	}
 	t.Moves = append(slices.Clone(old), m)
 }
 
-// verdict returns what a source answers about an epoch. Of one that it never
-// assigned it knows nothing, which proves nothing. j may be nil.
+// verdict returns a source's answer about an epoch. An epoch that was never assigned here is
+// Pending, which proves nothing. j may be nil.
 func (j *Job) verdict(epoch uint32) MessageKind {
 	if j == nil || j.Transit == nil {
 		return Pending
@@ -135,7 +133,7 @@ func (j *Job) verdict(epoch uint32) MessageKind {
 	return Aborted
 }
 
-// MovedTo returns the site to which a job that is Gone went.
+// MovedTo returns the target of a job that is Gone, "" for other jobs.
 func (j *Job) MovedTo() string {
 	if j.State != Gone {
 		return ""

@@ -6,16 +6,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Tuning is how a shape is chosen from a menu.
+// Tuning is the method that chooses a shape from a menu.
 type Tuning uint8
 
-// The ways of tuning.
+// The methods.
 const (
-	// Exhaustive asks for all shapes at once and takes the best.
+	// Exhaustive estimates all shapes at once and takes the best one.
 	Exhaustive Tuning = iota
-	// Binary is the paper's binary search over the menu, which asks for one shape
-	// at a time and can miss the best: a job that is too wide to fit before a
-	// hole and too long for it when narrow may fit in between.
+	// Binary is the paper's binary search over the menu. It estimates one shape at a time and can
+	// miss the best: of three shapes, the widest may not fit before a hole and the narrowest may be
+	// too long for it, while the middle one fits.
 	Binary
 )
 
@@ -41,25 +41,25 @@ func (t Tuning) String() string {
 	return "unspecified"
 }
 
-// choice is one shape of a menu with its estimate.
+// choice is a shape of a menu with its estimate.
 type choice struct {
-	index int // in the menu; -1 for none that can start
+	index int // in the menu; -1 if no shape can start
 	start batch.Time
 	end   batch.Time
 	kind  batch.Kind
 	p     float64
 }
 
-// tuner chooses shapes and keeps the buffers for it.
+// tuner chooses shapes, and reuses its buffers.
 type tuner struct {
 	method Tuning
 	asks   [1]batch.Ask
 	out    [1]batch.Estimate
 }
 
-// tune returns the shape of earliest completion, ties to the smaller width. It
-// returns false when the planner gives no estimates. ask.Shapes is the menu, at
-// least one shape in ascending width.
+// tune returns the shape with the earliest completion; a tie goes to the smaller width. It returns
+// false if the planner gives no estimates. ask.Shapes is the menu: at least one shape, in ascending
+// width.
 func (t *tuner) tune(now batch.Time, ask batch.Ask, planner Planner) (choice, bool) {
 	if t.method == Binary && len(ask.Shapes) > 1 {
 		return t.binary(now, ask, planner)
@@ -72,7 +72,7 @@ func (t *tuner) tune(now batch.Time, ask batch.Ask, planner Planner) (choice, bo
 	return best(ask.Shapes, &t.out[0]), true
 }
 
-// best returns the first shape of earliest completion.
+// best returns the first shape with the earliest completion.
 func best(menu []batch.Shape, e *batch.Estimate) choice {
 	c := choice{index: -1, start: batch.Never, end: batch.Never, kind: e.Kind, p: e.P}
 	for i, start := range e.Starts[:len(menu)] {
@@ -86,9 +86,9 @@ func best(menu []batch.Shape, e *batch.Estimate) choice {
 	return c
 }
 
-// binary is the search of section 3.2.1: evaluate both ends, then the middle;
-// go on in the half beside the better end (the lower one at a tie), until there
-// is nothing left between; the best of all that was tested wins.
+// binary is the search of section 3.2.1. It evaluates both ends, then the middle, and continues in
+// the half beside the better end (the lower half at a tie) until nothing is left between them. The
+// best of all evaluated shapes wins.
 func (t *tuner) binary(now batch.Time, ask batch.Ask, planner Planner) (choice, bool) {
 	menu := ask.Shapes
 	won := choice{index: -1, start: batch.Never, end: batch.Never}

@@ -109,8 +109,8 @@ func (a *agent) move() {
 	if b.at == nil || final(b.state) {
 		return
 	}
-	o := site.Order{
-		Job: f.id, To: a.some().name, Seen: b.epoch, MinGain: site.AnyPrice, Reason: "order",
+	o := site.MoveRequest{
+		Job: f.id, To: a.some().name, Seen: b.epoch, MinGain: site.AnyGain, Reason: "order",
 		Agent: fmt.Sprint(a.node),
 	}
 	if w.chance(100) {
@@ -170,7 +170,7 @@ func (a *agent) place(s *server, name string, jobs []site.Job) {
 	var list []site.Placement
 	for _, i := range w.rng.Perm(len(jobs)) {
 		j := &jobs[i]
-		p := site.Placement{Job: j.ID, MinGain: site.AnyPrice}
+		p := site.Placement{Job: j.ID, MinGain: site.AnyGain}
 		switch d := w.rng.IntN(100); {
 		case d < 50:
 			if to := a.some(); to != s {

@@ -139,7 +139,7 @@ func (s *server) remember() {
 // takeUp makes the core recover and the batch system adopt the running attempts.
 func (s *server) takeUp() {
 	unsettled := s.core.Unsettled()
-	fates := make([]site.Fate, len(unsettled))
+	fates := make([]site.RecoveredAttempt, len(unsettled))
 	for i, key := range unsettled {
 		fates[i] = s.recoverAttempt(key)
 	}
@@ -160,13 +160,13 @@ func (s *server) takeUp() {
 
 // recoverAttempt tries to claim an attempt that may have been launched, and returns what became
 // of it.
-func (s *server) recoverAttempt(key batch.Key) site.Fate {
+func (s *server) recoverAttempt(key batch.Key) site.RecoveredAttempt {
 	if s.host.take(key) {
 		s.w.check(s.w.byID[key.Job])
-		return site.Fate{Won: true}
+		return site.RecoveredAttempt{Won: true}
 	}
 	c := s.host.claims[key]
-	f := site.Fate{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}
+	f := site.RecoveredAttempt{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}
 	if c.state != pending {
 		f.Found.Phase = batch.PhaseRunning
 		f.Found.Started = time.UnixMicro(int64(min(s.clock.read(c.started), s.now())))
@@ -257,7 +257,7 @@ func (s *server) rebuild() {
 	s.remember()
 	s.recount()
 	unsettled := s.core.Unsettled()
-	fates := make([]site.Fate, len(unsettled))
+	fates := make([]site.RecoveredAttempt, len(unsettled))
 	for i, key := range unsettled {
 		fates[i] = s.recoverUndone(key)
 	}
@@ -271,8 +271,8 @@ func (s *server) rebuild() {
 }
 
 // recoverUndone is recoverAttempt for an attempt that the batch system can be about to report.
-func (s *server) recoverUndone(key batch.Key) site.Fate {
-	starting := site.Fate{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}
+func (s *server) recoverUndone(key batch.Key) site.RecoveredAttempt {
+	starting := site.RecoveredAttempt{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}
 	j, err := s.core.Job(key.Job)
 	if err != nil {
 		panic(violation(err.Error()))
