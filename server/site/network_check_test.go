@@ -25,7 +25,7 @@ func (n *network) check() {
 	for i := range n.hosts {
 		h, j := &n.hosts[i], n.job(i)
 		if invalid := j.invalid(); invalid != "" && j.ID != "" {
-			n.Fatalf("at %s the job is %v: %s", hostNames[i], j.State, problem)
+			n.Fatalf("at %s the job is %v: %s", hostNames[i], j.State, invalid)
 		}
 		alive := authority(j.State)
 		for _, outcome := range h.ran {

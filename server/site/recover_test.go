@@ -131,7 +131,7 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 			again, fx := restart(t, s, 9, asked)
 			j := wants(t, again, "a", tt.want)
 			if invalid := j.invalid(); invalid != "" {
-				t.Error(problem)
+				t.Error(invalid)
 			}
 			if n := len(s.Unsettled()); (n == 1) != (tt.fate != "") {
 				t.Errorf("%d fates are asked for", n)

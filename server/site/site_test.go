@@ -23,7 +23,7 @@ func TestFiguresAreWhatTheJobsSay(t *testing.T) {
 			want := Load{Processors: 8}
 			for _, j := range s.book.byID {
 				if invalid := j.invalid(); invalid != "" {
-					t.Fatalf("job %s that is %v: %s", j.ID, j.State, problem)
+					t.Fatalf("job %s that is %v: %s", j.ID, j.State, invalid)
 				}
 				charge := s.charge(j)
 				switch {

@@ -230,7 +230,7 @@ func TestMenusThatDifferInAnyShapeAreOtherRequests(t *testing.T) {
 			t.Errorf("menus %v and %v have one fingerprint", menus[k], m)
 		}
 		seen[print] = i
-		if again := (&Request{Service: "lu", Menu: slices.Clone(m)}).fingerprint(); again != digest {
+		if again := (&Request{Service: "lu", Menu: slices.Clone(m)}).fingerprint(); again != print {
 			t.Errorf("menu %v has two fingerprints", m)
 		}
 	}

@@ -24,7 +24,7 @@ type rectangles struct {
 }
 
 func (p *rectangles) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
-	if p.noPlan {
+	if p.silent {
 		return false
 	}
 	p.calls++
@@ -33,7 +33,7 @@ func (p *rectangles) Estimate(now batch.Time, asks []batch.Ask, out []batch.Esti
 		starts := out[i].Grow(len(a.Shapes))
 		for k, s := range a.Shapes {
 			p.asked = append(p.asked, s.Width)
-			starts[k] = p.jobStart(max(now, a.From), s)
+			starts[k] = p.fit(max(now, a.From), s)
 		}
 	}
 	return true
@@ -212,7 +212,7 @@ func TestExhaustiveTuningIsBruteForceAndNeverWorseThanBinary(t *testing.T) {
 		var want batch.Shape
 		earliest := batch.Never
 		for i := len(menu) - 1; i >= 0; i-- {
-			if end := p.jobStart(max(now, from), menu[i]).Add(menu[i].Walltime); end <= earliest {
+			if end := p.fit(max(now, from), menu[i]).Add(menu[i].Walltime); end <= earliest {
 				want, earliest = menu[i], end
 			}
 		}
@@ -224,7 +224,7 @@ func TestExhaustiveTuningIsBruteForceAndNeverWorseThanBinary(t *testing.T) {
 		}
 		p.calls = 0
 		b, _ := (&tuner{method: Binary}).tune(now, ask, p)
-		if b.start.Add(menu[b.index].Walltime) < earliest || b.start != p.jobStart(max(now, from), menu[b.index]) {
+		if b.start.Add(menu[b.index].Walltime) < earliest || b.start != p.fit(max(now, from), menu[b.index]) {
 			t.Fatalf("binary chose %v at %d", menu[b.index], b.start)
 		}
 		if most := 2 + bits.Len(uint(len(menu))); p.calls > most {
