@@ -163,8 +163,8 @@ func (m *reproMaker) questions() error {
 	return nil
 }
 
-// question loads a campaign's file, which is written first: it says to who finds the
-// folder what its results are of. One that is there stays, and may be another.
+// question loads the campaign file of a folder. It writes text to the file first, so that
+// the folder names the campaign of its results; an existing file is kept and can differ.
 func (m *reproMaker) question(path string, text []byte) (*campaign.Campaign, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("--questions: %w", err)

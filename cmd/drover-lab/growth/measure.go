@@ -48,9 +48,8 @@ func (c *Case) Validate() error {
 	return nil
 }
 
-// Measure makes a grid and one round over it. The clock is the machine's, and only
-// tells how long things take. It is false if the round was broken off: it took longer
-// than a limit.
+// Measure builds a grid and runs one round over it. It uses the machine's clock only to
+// measure durations. ok is false if the round took longer than limit and was stopped.
 func Measure(ctx context.Context, c Case, clock func() time.Duration, limit time.Duration) (row Row, ok bool,
 	err error,
 ) {

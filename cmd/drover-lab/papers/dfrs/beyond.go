@@ -24,8 +24,8 @@ type versus struct {
 	maxWith, maxWithout float64               // of the degradation
 }
 
-// Differences that are none: of a degradation, whose bound is exact to a thousandth, and
-// of the mean of a set.
+// Differences below these values count as equal: the first for a degradation, because its
+// bound is exact to a thousandth, the second for the mean of a set.
 const (
 	alike     = 0.001
 	alikeMean = 0.01

@@ -132,8 +132,8 @@ func (w dynpWay) column() string {
 	return "ours, equal=" + w.equal
 }
 
-// compared makes a table whose lines have the paper's figure and, for each way, ours
-// and by how much it differs.
+// compared makes a table. Each line has the paper's figure and, for each variant, our
+// figure and its difference from the paper's.
 func (s *study) compared(text ...string) *papers.Table {
 	t := &papers.Table{Head: append(text, "paper"), Words: len(text)}
 	for _, w := range s.columns() {

@@ -145,7 +145,7 @@ func (m *meter) row(c Case) Row {
 		r.Lateness = units(m.lateness) / float64(m.late)
 	}
 	undated, wait := 0, batch.Duration(0)
-	for i := range m.jobs { // by submission: the sum does not depend on who ends first
+	for i := range m.jobs { // by submission: the sum does not depend on the order of ends
 		w, j := &m.jobs[i], &m.in.Jobs[i]
 		if w.end == 0 {
 			continue

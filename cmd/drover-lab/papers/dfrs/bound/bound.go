@@ -8,20 +8,20 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Job is what the bound has to know of a job.
+// Job is the input of the bound for one job.
 type Job struct {
 	Release batch.Time
-	// Length is how long it runs when all its tasks get what they need.
+	// Length is the job's runtime when all its tasks get what they need.
 	Length batch.Duration
-	// Rate is what it takes up then, its tasks times their need, in the unit in
-	// which the capacity is given.
+	// Rate is the capacity that it uses then: its tasks times their need, in the
+	// unit of the machine's capacity.
 	Rate int64
 }
 
-// Bound is where the smallest possible maximum stretch lies. Both ends are
-// whole multiples of 2^-20, which a float64 holds exactly.
+// Bound is an interval that contains the smallest possible maximum stretch. Both
+// ends are whole multiples of 2^-20, which a float64 holds exactly.
 type Bound struct {
-	// Low is the bound: no schedule whatsoever has a smaller maximum stretch.
+	// Low is the bound: no schedule has a smaller maximum stretch.
 	Low float64
 	// High is reached, to a microsecond, by a schedule that shares processors
 	// and ignores memory. It is at most 2^-20 of itself above Low, or 2^-20.
@@ -50,7 +50,7 @@ func MaxStretch(jobs []Job, capacity int64, threshold batch.Duration) (Bound, er
 	return Bound{Low: float64(low) / one, High: float64(high) / one}, nil
 }
 
-// JobError says which job cannot be bounded, and why.
+// JobError reports a job that cannot be bounded, and the reason.
 type JobError struct {
 	Index    int    // in the jobs that were given
 	Field    string // release, length or rate
@@ -62,8 +62,8 @@ func (e *JobError) Error() string {
 	return fmt.Sprintf("bound: job %d: %s %d: accepted: %s", e.Index, e.Field, e.Value, e.Accepted)
 }
 
-// RangeError says that the jobs together are beyond what 64 bits of
-// microseconds can hold, or a number is that all of them have in common.
+// RangeError reports that the jobs together, or a parameter that they share, exceed
+// what 64 bits of microseconds can hold.
 type RangeError struct {
 	What     string
 	Accepted string
@@ -76,8 +76,8 @@ func (e *RangeError) Error() string {
 const (
 	// one is a stretch of 1: stretches are counted in parts of 2^-20.
 	one = 1 << 20
-	// latest bounds all times, counted from the first release: sums of two of
-	// them are far from overflowing.
+	// latest bounds all times, counted from the first release. The sum of two
+	// times is far from overflow.
 	latest = 1 << 60
 	// widest bounds the capacity once rates and capacity have lost what divides
 	// all of them, so that a cell of the network may be long enough.
@@ -98,17 +98,17 @@ type job struct {
 type instance struct {
 	jobs     []job
 	capacity int64
-	// horizon is when every schedule that leaves nothing idle is through with
-	// all jobs: no deadline need be later.
+	// horizon is the time by which every work-conserving schedule has finished
+	// all jobs. No deadline needs to be later.
 	horizon int64
 	// ceiling is a stretch at which every deadline is the horizon.
 	ceiling int64
-	// longest is how long a cell may be for its capacity to fit 62 bits.
+	// longest is the length up to which a cell's capacity fits 62 bits.
 	longest int64
 }
 
-// prepare checks what was given, leaves out jobs without work, lets time start
-// at the first release, and divides rates and capacity by what they share.
+// prepare checks the input, drops jobs without work, moves the time origin to the first
+// release, and divides rates and capacity by their greatest common divisor.
 func prepare(given []Job, capacity int64, threshold batch.Duration) (instance, error) {
 	switch {
 	case capacity < 1:
@@ -191,7 +191,7 @@ func (in *instance) limit() error {
 	return nil
 }
 
-// deadline returns when j has to end for this stretch. Jobs end at whole
+// deadline returns the latest end of j for this stretch. Jobs end at whole
 // microseconds, so it is rounded up.
 func (in *instance) deadline(j *job, stretch int64) int64 {
 	hi, lo := bits.Mul64(uint64(stretch), uint64(j.measure))

@@ -1,6 +1,6 @@
-// Package bound says how small the maximum stretch of a set of jobs could have
-// been at best: with all of the future known, memory without end, and tasks
-// that move for nothing. Schedulers are measured against it.
+// Package bound computes a lower bound on the maximum stretch of a set of jobs. It
+// assumes full knowledge of the future, unlimited memory, and free migration of tasks.
+// Experiments compare schedulers with this bound.
 //
 // # The question as a flow
 //
@@ -12,8 +12,8 @@
 //	                            rate × interval   capacity × interval
 //	source ──────────────▶ job ──────────────▶ interval ──────────────▶ sink
 //
-// A job's rate is what its tasks need in sum. Shares may change at any time, so
-// what a job gets within an interval is all that matters.
+// A job's rate is the sum of its tasks' needs. Shares can change at any time, so only
+// the total that a job gets within an interval matters.
 //
 // # Words
 //

@@ -172,8 +172,8 @@ func (n *network) layers() bool {
 	return due
 }
 
-// push moves up to amount of job i's work along the levels and returns how much
-// it could. Whoever calls it takes that from where it was.
+// push moves up to amount of job i's work along the levels and returns the amount
+// moved. The caller subtracts it from the work's previous position.
 func (n *network) push(i int32, amount int64) int64 {
 	f := &n.flow
 	j := &n.jobs[i]

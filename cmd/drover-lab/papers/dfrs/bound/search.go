@@ -5,15 +5,15 @@ import (
 	"math/bits"
 )
 
-// patience is after how many tests the search halves what is left instead of
-// following the cuts. Weeks of real logs take five on average, nine at most; a
-// cut that gains little each time must not make it endless.
+// patience is the number of tests after which the search halves the remaining range
+// instead of following the cuts. Weeks of real logs take five tests on average and nine at
+// most; the limit ends a search in which every cut gains little.
 const patience = 16
 
 // mostArcs bounds the network of a busy period: 12 bytes each make 1.5 GiB.
 const mostArcs = 1 << 27
 
-// search looks for the smallest stretch that is possible.
+// search finds the smallest possible stretch.
 type search struct {
 	in      instance
 	windows *windows

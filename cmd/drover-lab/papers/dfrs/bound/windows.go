@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// windows is the time axis for one stretch: cut wherever a job is released or
-// has its deadline, into intervals during which the same jobs may run.
+// windows is the time axis for one stretch. Every release and every deadline cuts it,
+// so the same jobs can run during all of an interval.
 type windows struct {
 	byRelease  []int32 // jobs
 	byDeadline []int32
 	deadline   []int64 // by job
 	at         []int64 // where interval i starts; one more at the end
-	// released and due name a job whose release or deadline is at[i], or -1.
+	// released and due are a job with its release or deadline at at[i], or -1.
 	released, due []int32
-	// job j may run in the intervals first[j] to last[j], without the latter.
+	// Job j can run in the intervals from first[j] up to, but not including, last[j].
 	first, last []int32
 }
 
@@ -34,8 +34,8 @@ func newWindows(in *instance) *windows {
 	return w
 }
 
-// set makes the windows of a stretch. The order by deadline of the stretch
-// before is kept, as it is nearly right.
+// set computes the windows of a stretch. It starts from the deadline order of the
+// previous stretch, which is nearly sorted.
 func (w *windows) set(in *instance, stretch int64) {
 	for i := range in.jobs {
 		w.deadline[i] = in.deadline(&in.jobs[i], stretch)
@@ -60,5 +60,5 @@ func (w *windows) set(in *instance, stretch int64) {
 	}
 }
 
-// intervals returns how many there are.
+// intervals returns the number of intervals.
 func (w *windows) intervals() int { return len(w.at) - 1 }

@@ -35,7 +35,7 @@ type Folder struct {
 	bounds map[Case]float64 // of instances: set, trace and load alone; guarded by mu
 }
 
-// about is what the rows of a folder have in common.
+// about holds the properties that all rows of a folder share.
 type about struct {
 	Schema  string  `json:"schema"`
 	Penalty float64 `json:"penalty_seconds"`
@@ -43,7 +43,7 @@ type about struct {
 	By      string  `json:"begun_by"`               // a version of drover
 }
 
-// merge completes what a folder says. It returns the differences that forbid to add rows.
+// merge fills in the missing properties. It returns the differences that forbid more rows.
 func (now about) merge(was about) (about, []string) {
 	var all []string
 	differ := func(what, theirs, ours string) {
@@ -106,7 +106,7 @@ func (f *Folder) open(now about) error {
 // have another policy.
 func (f *Folder) BegunBy() string { return f.by }
 
-// Has reports whether a task is finished.
+// Has reports whether the folder has a row of the task.
 func (f *Folder) Has(t Task) bool { return f.rows.Has(t.Case) }
 
 // Bound returns the bound of an instance that a row has.

@@ -4,7 +4,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// leastTime is what turnarounds and runtimes count for at least.
+// leastTime is the lower limit of turnarounds and runtimes.
 const leastTime = 10 * batch.Second
 
 // meter measures a run.
@@ -15,7 +15,7 @@ type meter struct {
 	ended int
 
 	maxStretch float64
-	stretches  []float64  // by job: their sum does not depend on who ends first
+	stretches  []float64  // by job: their sum does not depend on the order of ends
 	last       batch.Time // that one ended
 	lately     batch.Time // that one ended, or came to an empty machine
 
@@ -27,7 +27,7 @@ type meter struct {
 	area   batch.Area // of min(nodes, demand)
 }
 
-// watched is a job that is there.
+// watched is a job in the system.
 type watched struct {
 	index  int // in the instance
 	places []batch.NodeAllocation
@@ -70,7 +70,7 @@ func (m *meter) endOf(now batch.Time, h batch.Handle) {
 	m.ended++
 }
 
-// decided counts what moves. It is not called if the policy never moves a job.
+// decided counts moves. It is not called for a policy that never moves jobs.
 func (m *meter) decided(now batch.Time, h batch.Handle, d *batch.Decision) {
 	w := &m.jobs[h]
 	memory := m.in.Jobs[w.index].Memory
@@ -95,8 +95,8 @@ func (m *meter) decided(now batch.Time, h batch.Handle, d *batch.Decision) {
 	w.places = append(w.places[:0], d.Allocation...)
 }
 
-// migrated counts a job that goes elsewhere at once, and the tasks of it that change
-// their nodes.
+// migrated counts a job that moves without a pause, and those of its tasks that change
+// their node.
 func (m *meter) migrated(w *watched, memory int64, to []batch.NodeAllocation) {
 	for i := range w.places {
 		m.moved[w.places[i].Node] += w.places[i].Processors

@@ -20,7 +20,7 @@ func Table5() []string {
 	return names
 }
 
-// Periodic says whether an algorithm does something periodically.
+// Periodic reports whether an algorithm has periodic passes.
 func Periodic(algorithm string) bool {
 	name, _, _ := strings.Cut(algorithm, " ")
 	a, err := dfrs.Parse(name)
@@ -74,20 +74,20 @@ func settingsOf(algorithm string) (batch.Settings, error) {
 
 // The paper's settings.
 const (
-	// Period is that of the paper's tables, twice the penalty.
+	// Period is the period of the paper's tables, twice the penalty.
 	Period = 600 * batch.Second
 	// Recommended is the period that the paper recommends in the end, ten times the
 	// penalty, and the policy's default.
 	Recommended = 3000 * batch.Second
-	// Penalty is that of all its experiments.
+	// Penalty is the penalty of all its experiments.
 	Penalty = 300 * batch.Second
 )
 
 // Default is the algorithm that the paper recommends, and the policy's default.
 const Default = "GreedyPM*/per/opt=min/minvt=600"
 
-// EquiPartition gives all jobs equal parts: a baseline of section 3.2 that the paper
-// has no figures of.
+// EquiPartition gives all jobs equal shares. It is a baseline of section 3.2, for which
+// the paper has no figures.
 const EquiPartition = "EquiPartition"
 
 // Table2 are the algorithms of table 2, and of figure 1, in its order.
@@ -127,8 +127,8 @@ var Periods = []batch.Duration{
 	3600 * batch.Second, 6000 * batch.Second, 9000 * batch.Second, 12000 * batch.Second,
 }
 
-// Beyond are the settings of Default that are no part of the paper: long-running jobs
-// get less, every tenth job has priority, renaming nodes saves migrations.
+// Beyond are settings of Default that the paper does not have: long-running jobs get
+// less, every tenth job has priority, renaming nodes saves migrations.
 var Beyond = []string{
 	Default + " decay=1h", Default + " decay=4h", Default + " priorities=" + Favoured + ":4",
 	Default + " match=true", Default + " decay=1h match=true",

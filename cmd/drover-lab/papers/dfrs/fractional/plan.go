@@ -11,15 +11,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-// Parts are the names of what a Plan can be made of.
+// Parts are the names of the parts of a Plan.
 var Parts = []string{"2", "3", "4", "5", "figures"}
 
-// Plan says which runs there are.
+// Plan selects the runs.
 type Plan struct {
 	Sets  []string // of Sets
 	Parts []string // of Parts
-	// Algorithms, if there are any, are run instead of the parts, with every one of
-	// Periods.
+	// Algorithms, if not empty, replace the parts. Each runs with each of Periods.
 	Algorithms []string
 	Periods    []batch.Duration
 	Beyond     bool // the settings of Beyond, too
@@ -33,7 +32,7 @@ type NameError struct {
 	Accepted   []string
 }
 
-// Error lists those that are.
+// Error lists the known names.
 func (e *NameError) Error() string {
 	return fmt.Sprintf("unknown %s %q, accepted: %s", e.Kind, e.Name, strings.Join(e.Accepted, ", "))
 }
@@ -69,11 +68,11 @@ func (p *Plan) Validate() error {
 	return nil
 }
 
-// MaxPenalty is far beyond what any move takes.
+// MaxPenalty is far above the duration of any migration.
 const MaxPenalty = 1000 * batch.Hour
 
-// Thrashing returns those of the plan's periods at which jobs that are moved in every
-// period never get on: those at or below the penalty.
+// Thrashing returns the periods of the plan at or below the penalty. With these, a job
+// that is moved in every period makes no progress.
 func (p *Plan) Thrashing() []batch.Duration {
 	var all []batch.Duration
 	for _, d := range p.Periods {
@@ -142,17 +141,17 @@ func (p *Plan) wishes(set string) []wish {
 	return all
 }
 
-// WithoutLog leaves out the sets that are of the log, and says whether any is left.
+// WithoutLog drops the sets that need the log and reports whether any set remains.
 func (p *Plan) WithoutLog() bool {
 	p.Sets = slices.DeleteFunc(slices.Clone(p.Sets), func(s string) bool { return s == HPC2N || s == Whole })
 	return len(p.Sets) > 0
 }
 
-// Instances are those of the sets that a Plan is about.
+// Instances are the instances of a Plan's sets.
 type Instances struct {
 	sets   map[string][]*Instance
 	bounds map[*Instance]func() (float64, error)
-	// Digest is that of the log; "" if no set is of it.
+	// Digest is the log's SHA-256; "" if no set needs the log.
 	Digest string
 }
 
@@ -163,8 +162,8 @@ const (
 	quickLoad = 4  // one in so many, from the first one on
 )
 
-// Load makes the instances. The error may be a *swf.TraceNotFoundError, or a *JobError
-// of a log with a job that its machine can never run.
+// Load builds the instances. The error can be a *swf.TraceNotFoundError, or a *JobError
+// for a job of the log that its machine can never run.
 func (p *Plan) Load(ctx context.Context) (*Instances, error) {
 	all := &Instances{sets: map[string][]*Instance{}, bounds: map[*Instance]func() (float64, error){}}
 	if slices.Contains(p.Sets, HPC2N) || slices.Contains(p.Sets, Whole) {

@@ -15,26 +15,26 @@ import (
 
 // The sets of instances.
 const (
-	// HPC2N are the 182 weeks of the log, each begun with an empty machine.
+	// HPC2N are the 182 weeks of the log. Each starts with an empty machine.
 	HPC2N = "hpc2n"
 	// Unscaled are 100 workloads of 1,000 jobs each by the model.
 	Unscaled = "unscaled"
 	// Scaled are the same at loads of 0.1 to 0.9.
 	Scaled = "scaled"
-	// Whole is HPC2N's log in one piece: it has no bound.
+	// Whole is HPC2N's log in one piece. It has no bound.
 	Whole = "hpc2n-whole"
 )
 
 // Sets are the names of the sets.
 var Sets = []string{HPC2N, Unscaled, Scaled, Whole}
 
-// The algorithms that are not the policy's.
+// The algorithms that the policy does not implement.
 const (
 	FCFS = "FCFS"
 	EASY = "EASY"
 )
 
-// Case is an instance and what is done to it.
+// Case is one run: an instance, an algorithm, a period and a penalty.
 type Case struct {
 	Set   string
 	Trace int // the week, from 0, or the seed, from 1
@@ -55,7 +55,7 @@ func (c *Case) Compare(o *Case) int {
 	)
 }
 
-// Row is a case and what came of it.
+// Row is a case and its results.
 type Row struct {
 	Case
 	Jobs        int
@@ -81,8 +81,8 @@ func (r *Row) Degradation() float64 {
 	return r.MaxStretch / r.Bound
 }
 
-// Underutilization returns how much more than the work could have been done while
-// there was demand, as a part of the work; 0 without work.
+// Underutilization returns the capacity that was unused in spite of demand, as a
+// fraction of the work; 0 without work.
 func (r *Row) Underutilization() float64 {
 	if r.Work == 0 {
 		return 0
@@ -90,17 +90,17 @@ func (r *Row) Underutilization() float64 {
 	return (r.Demand - r.Work) / r.Work
 }
 
-// PerHour returns how often jobs are preempted and migrated in an hour.
+// PerHour returns the preemptions and migrations per hour.
 func (r *Row) PerHour() (preemptions, migrations float64) {
 	return r.per(3600*float64(r.Preemptions), r.Span.Seconds()), r.per(3600*float64(r.Migrations), r.Span.Seconds())
 }
 
-// PerJob returns how often a job is preempted and migrated.
+// PerJob returns the preemptions and migrations per job.
 func (r *Row) PerJob() (preemptions, migrations float64) {
 	return r.per(float64(r.Preemptions), float64(r.Jobs)), r.per(float64(r.Migrations), float64(r.Jobs))
 }
 
-// Bandwidth returns what preemptions and migrations take, in GB (10^9 bytes) a second.
+// Bandwidth returns the traffic of preemptions and migrations, in GB (10^9 bytes) per second.
 func (r *Row) Bandwidth() (preemptions, migrations float64) {
 	return r.per(float64(r.PreemptedBytes)/1e9, r.Span.Seconds()), r.per(float64(r.MigratedBytes)/1e9, r.Span.Seconds())
 }
@@ -125,7 +125,7 @@ var Columns = []string{
 	"degradation", "underutilization",
 }
 
-// ParseError is a row that cannot be read.
+// ParseError reports a row that cannot be parsed.
 type ParseError struct {
 	Line          int
 	Column, Value string
@@ -152,7 +152,7 @@ func WriteCSV(w io.Writer, rows []Row) error {
 	return out.Error()
 }
 
-// ReadCSV reads a table that WriteCSV has written. The error may be a *ParseError.
+// ReadCSV reads a table written by WriteCSV. The error can be a *ParseError.
 func ReadCSV(r io.Reader) ([]Row, error) {
 	in := csv.NewReader(r)
 	in.FieldsPerRecord = len(Columns)
@@ -226,7 +226,7 @@ func (f *fields) number() float64 {
 	return v
 }
 
-// most is the longest time that is read: microseconds beyond it are not exact.
+// most is the longest accepted time. Longer times are not exact to the microsecond.
 const most = 1e9
 
 func (f *fields) duration() batch.Duration {

@@ -23,7 +23,7 @@ type Task struct {
 	bound func() (float64, error) // computed when it is asked for first
 }
 
-// Run runs it. known is the instance's bound, if that is known already.
+// Run runs the task. known is the instance's bound if an earlier task computed it.
 func (t *Task) Run(ctx context.Context, known float64, o Options) (Row, error) {
 	row, err := Run(ctx, t.Instance, t.Algorithm, t.Period, t.Penalty, o)
 	if err != nil {
@@ -45,8 +45,8 @@ func (all *Instances) bound(in *Instance) func() (float64, error) {
 	return b
 }
 
-// Tasks returns the plan's runs, each once: those of one algorithm after those of
-// another, and of each the largest instances first.
+// Tasks returns the runs of the plan without duplicates, ordered by algorithm, the
+// largest instances first.
 func (p *Plan) Tasks(all *Instances) []Task {
 	var tasks []Task
 	seen := map[Case]bool{}
@@ -70,18 +70,18 @@ func (p *Plan) Tasks(all *Instances) []Task {
 	return tasks
 }
 
-// Options are what a run may have beside its case.
+// Options are the options of a run.
 type Options struct {
-	// Ledger checks every decision against the machine, and panics at the first one
-	// that is wrong. It costs time.
+	// Ledger checks every decision against the machine and panics at the first wrong
+	// one. It slows the run down.
 	Ledger bool
-	// Wrap gives another policy in the place of the one that was made, to watch it.
+	// Wrap replaces the policy by a wrapper that observes it.
 	Wrap func(batch.Policy) batch.Policy
-	// Stretch gets each job's stretch in the end, by its index, if it is not nil.
+	// Stretch, if not nil, receives each job's stretch by index at the end of the run.
 	Stretch func(job int, stretch float64)
 }
 
-// UnendedError says that a policy has left jobs behind that it never runs.
+// UnendedError reports jobs that the policy never runs to their end.
 type UnendedError struct {
 	Case Case
 	Jobs int
@@ -92,7 +92,7 @@ func (e *UnendedError) Error() string {
 	return fmt.Sprintf("%s, trace %d, %s: %d jobs are never ended", e.Case.Set, e.Case.Trace, e.Case.Algorithm, e.Jobs)
 }
 
-// StuckError says that jobs are moved before they get on, for ever.
+// StuckError reports that jobs are moved again and again before they make progress.
 type StuckError struct {
 	Case  Case
 	Jobs  int            // that are there
@@ -105,7 +105,7 @@ func (e *StuckError) Error() string {
 		e.Case.Set, e.Case.Trace, e.Case.Load, e.Case.Algorithm, e.Case.Period, e.Case.Penalty, e.Jobs, e.Since)
 }
 
-// batchPolicies are those that give each task a whole node.
+// batchPolicies are the policies that give each task a whole node.
 var batchPolicies = map[string]batch.Factory{FCFS: fcfs.New, EASY: easy.New}
 
 // Run runs the jobs of an instance by an algorithm and returns the row, but for its
@@ -171,10 +171,10 @@ type run struct {
 	unused []batch.Handle
 }
 
-// checkEvery is how many instants lie between two looks at the context.
+// checkEvery is the number of instants between two checks of the context.
 const checkEvery = 1 << 12
 
-// patience is how many times the longest runtime may pass without an end.
+// patience bounds the time without a finished job, in multiples of the longest runtime.
 const patience = 100
 
 func (r *run) serve(ctx context.Context) error {
@@ -247,7 +247,7 @@ func (r *run) Decided(now batch.Time, spec *batch.Job, d *batch.Decision) {
 	r.meter.decided(now, spec.Handle, d)
 }
 
-// Bound returns what no schedule's maximum stretch can be below, ignoring memory.
+// Bound returns a lower bound on the maximum stretch of any schedule, ignoring memory.
 func (in *Instance) Bound() (float64, error) {
 	jobs := make([]bound.Job, len(in.Jobs))
 	for i := range in.Jobs {

@@ -16,7 +16,7 @@ import (
 // MaxNodes is the largest machine of an instance: its CPU, in shares, fits an int32.
 const MaxNodes = 2047
 
-// Instance is a machine of equal nodes and the jobs that come to it.
+// Instance is a machine of equal nodes and its jobs.
 type Instance struct {
 	Set         string
 	Trace, Load int   // as in Case
@@ -45,10 +45,10 @@ func ownerOf(index int) string {
 	return ""
 }
 
-// rate is what a job can use of the machine, in shares of a node.
+// rate is the capacity that a job can use, in shares of a node.
 func (j *Job) rate() int64 { return int64(j.Tasks) * int64(j.Need) }
 
-// JobError is a job that an instance cannot have.
+// JobError reports a job that does not fit an instance.
 type JobError struct {
 	Set           string
 	Trace, Number int // of the job, from 1
@@ -63,7 +63,7 @@ func (e *JobError) Error() string {
 		e.Accepted)
 }
 
-// Validate reports the first thing that is wrong, a *JobError where it is a job.
+// Validate returns the first problem, a *JobError if it is in a job.
 func (in *Instance) Validate() error {
 	if in.Nodes < 1 || in.Nodes > MaxNodes {
 		return fmt.Errorf("%s, trace %d: nodes: %d, accepted: 1..%d", in.Set, in.Trace, in.Nodes, MaxNodes)
@@ -100,7 +100,7 @@ const (
 	syntheticMemory = 8 << 30
 )
 
-// memoryStream keeps the draws of memory apart from the model's own.
+// memoryStream separates the random draws of memory from those of the model.
 const memoryStream = 0x6d656d6f7279
 
 // Synthetic makes the workload of a seed by the model of Lublin and Feitelson, with its
@@ -174,8 +174,8 @@ const (
 // week is the length of an instance of HPC2N, in seconds.
 const week = 604_800
 
-// Weeks cuts a log into weeks, counted from its instant 0. Each begins with an empty
-// machine, and times are from its begin. A week without a job is left out.
+// Weeks cuts a log into weeks, counted from its instant 0. Each starts with an empty
+// machine and at time 0. Weeks without jobs are dropped.
 func Weeks(log *swf.Trace) []*Instance {
 	var all []*Instance
 	last := int64(-1)
@@ -205,7 +205,7 @@ func InOnePiece(log *swf.Trace) *Instance {
 	return in
 }
 
-// runs says whether the log knows what a job is.
+// runs reports whether the log has the job's runtime and width.
 func runs(j *swf.Job) bool { return j.Run >= 0 && j.ReqProcs > 0 }
 
 // hpc2nJob is the paper's reading of a job. Memory is that of a processor, the larger
