@@ -417,7 +417,6 @@ on_stop: end`))
 // The controller is restored to a state in which a running job still waited. It kills
 // the job's processes and starts the job again while the server is down.
 func TestJobStartedTwiceBySlurmIsLostAndReported(t *testing.T) {
-	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 1})[0]
 	blocker := c.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "sleep 100")
 	p := slurmProcess(t, c, "")
