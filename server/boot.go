@@ -98,7 +98,8 @@ func (s *Server) boot() ([]site.RecoveredAttempt, error) {
 	windows := s.openWindows(core)
 	if s.cluster != nil {
 		if len(windows) > 0 {
-			return nil, fmt.Errorf("configuration: %d reservations are still open, and %s does not accept any from this server: cancel them first, under the batch system with which they were booked", len(windows), s.cluster.Title())
+			return nil, fmt.Errorf("configuration: %d reservations are still open, and %s does not accept any from this server: "+
+				"cancel them first, under the batch system with which they were booked", len(windows), s.cluster.Title())
 		}
 		return fates, s.openExternal(outside)
 	}
@@ -140,7 +141,8 @@ func checkMisfits(core *site.Site) error {
 	if n > shown {
 		fmt.Fprintf(&text, "; and %d more", n-shown)
 	}
-	return fmt.Errorf("configuration: %d waiting jobs could never run with it%s; start with the nodes and services that they need, then drain the site or cancel the jobs",
+	return fmt.Errorf("configuration: %d waiting jobs could never run with it%s; "+
+		"start with the nodes and services that they need, then drain the site or cancel the jobs",
 		n, text.String())
 }
 
@@ -188,7 +190,8 @@ func (s *Server) adoption(j *site.Job, f *site.RecoveredAttempt, process exec.La
 	}
 	f.Found.Allocation, f.Found.Nodes = places, s.nodesOf(places)
 	return exec.Adopted{
-		Key: j.Key(), Job: j.Spec(), Started: f.Found.Started, Allocation: places, Process: process, Into: site.WindowKey(j.Needs.Into),
+		Key: j.Key(), Job: j.Spec(), Started: f.Found.Started, Allocation: places, Process: process,
+		Into:       site.WindowKey(j.Needs.Into),
 		Checkpoint: s.checkpointOf(j),
 	}
 }

@@ -122,7 +122,8 @@ func (s *Server) order(ctx context.Context, cmds []batch.Command) {
 		for i < len(cmds) && cmds[i].Key != refused.Key {
 			i++
 		}
-		if i < len(cmds) && (cmds[i].Kind == batch.CmdSubmit || cmds[i].Kind == batch.CmdReserve && s.dependent(refused.Key.Job)) {
+		if i < len(cmds) && (cmds[i].Kind == batch.CmdSubmit || cmds[i].Kind == batch.CmdReserve &&
+			s.dependent(refused.Key.Job)) {
 			s.turns.Later(func() { s.rejected(refused.Key, refused) })
 			continue
 		}

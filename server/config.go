@@ -106,9 +106,10 @@ type Policy struct {
 
 // Limits bound what the server accepts and keeps.
 type Limits struct {
-	Width   int32 `yaml:"width"`   // widest job, in processors; 0: the whole machine
-	File    Size  `yaml:"file"`    // largest uploaded file
-	Content Size  `yaml:"content"` // all uploaded content except data under handles; the least recently used is evicted first
+	Width int32 `yaml:"width"` // widest job, in processors; 0: the whole machine
+	File  Size  `yaml:"file"`  // largest uploaded file
+	// all uploaded content except data under handles; the least recently used is evicted first
+	Content Size `yaml:"content"`
 	// All data under handles, 0 for none; and the data of one owner, 0 for no separate bound. Equal
 	// content counts once.
 	Data      Size `yaml:"data"`

@@ -50,8 +50,9 @@ const (
 // defaultBatch is that of Default.
 func defaultBatch() Batch {
 	return Batch{
-		Type: Embedded, Waiting: external.DefaultMaxQueued, Interval: external.DefaultInterval, Timeout: external.DefaultTimeout,
-		Stale: external.DefaultStale, Unseen: external.DefaultMaxUnseen, Model: Policy{Name: "easy"},
+		Type: Embedded, Waiting: external.DefaultMaxQueued, Interval: external.DefaultInterval,
+		Timeout: external.DefaultTimeout,
+		Stale:   external.DefaultStale, Unseen: external.DefaultMaxUnseen, Model: Policy{Name: "easy"},
 	}
 }
 

@@ -284,10 +284,12 @@ func (c *Config) checkAddresses(bad func(key string, value any, accepted string)
 			refuse(key+"count", n.Count, "none with an address: each node has its own")
 			continue
 		case !daemonName.MatchString(names[i].Name): // names match entries, because no earlier entry has a count
-			refuse(key+"name", names[i].Name, "the name of its daemon: 1 to 63 letters, digits, '-' and '_', starting with a letter or digit")
+			refuse(key+"name", names[i].Name, "the name of its daemon: 1 to 63 letters, digits, '-' and '_', "+
+				"starting with a letter or digit")
 		}
 		u, err := url.Parse(n.Address)
-		if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil || u.Fragment != "" {
+		if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Port() == "" ||
+			strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil || u.Fragment != "" {
 			refuse(key+"address", n.Address, "http://host:port")
 			continue
 		}
@@ -313,7 +315,8 @@ func (c *Config) checkLaunch(bad func(key string, value any, accepted string)) {
 	if c.Catalogue == nil || c.distant() {
 		return
 	}
-	accepted := "once, where the nodes are virtual ones of this host and policy " + c.Policy.Name + " gives whole processors; give the nodes addresses"
+	accepted := "once, where the nodes are virtual ones of this host and policy " + c.Policy.Name +
+		" gives whole processors; give the nodes addresses"
 	kind := c.external()
 	switch {
 	case kind != nil:
@@ -322,7 +325,8 @@ func (c *Config) checkLaunch(bad func(key string, value any, accepted string)) {
 		accepted = "once and per-task, where the nodes are virtual ones of this host; give the nodes addresses"
 	}
 	for _, s := range c.Catalogue.Services() {
-		if s.Launch == batch.LaunchOnce || s.Launch == batch.LaunchPerTask && policy.Of(c.Policy.Name).Shares && kind == nil {
+		if s.Launch == batch.LaunchOnce || s.Launch == batch.LaunchPerTask && policy.Of(c.Policy.Name).Shares &&
+			kind == nil {
 			continue
 		}
 		bad("services.launch", fmt.Sprintf("%s of service %s", s.Launch, s.Name), accepted)

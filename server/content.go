@@ -21,7 +21,8 @@ import (
 // content store evicts anything.
 func (s *Server) openContent(dir string) error {
 	l := &s.cfg.Limits
-	d, damaged, err := depot.Open(depot.Config{Dir: filepath.Join(dir, "depot"), Quota: int64(l.Data), OwnerQuota: int64(l.DataOwner)})
+	d, damaged, err := depot.Open(depot.Config{Dir: filepath.Join(dir, "depot"), Quota: int64(l.Data),
+		OwnerQuota: int64(l.DataOwner)})
 	if err != nil {
 		return err
 	}
@@ -111,8 +112,9 @@ func (s *Server) PutData(d depot.Data) (depot.Data, error) {
 
 func noContent(d *depot.Data) *problem.Problem {
 	return &problem.Problem{
-		Reason: problem.UnknownContent, Field: "data.content.sha256", Accepted: "content that was uploaded to this server",
-		Message: fmt.Sprintf("no content %s here", d.SHA256), Hint: "upload it to this server, then put it again",
+		Reason: problem.UnknownContent, Field: "data.content.sha256",
+		Accepted: "content that was uploaded to this server",
+		Message:  fmt.Sprintf("no content %s here", d.SHA256), Hint: "upload it to this server, then put it again",
 	}
 }
 
@@ -122,7 +124,8 @@ const maxOwner = 255
 // checkData refuses invalid data, whatever the content.
 func (s *Server) checkData(d *depot.Data) error {
 	bad := func(field, accepted, value string) error {
-		return &problem.Problem{Reason: problem.BadValue, Field: "data." + field, Accepted: accepted, Message: fmt.Sprintf("%s: %.70q", field, value)}
+		return &problem.Problem{Reason: problem.BadValue, Field: "data." + field, Accepted: accepted,
+			Message: fmt.Sprintf("%s: %.70q", field, value)}
 	}
 	switch {
 	case !depot.IsID(d.ID):
@@ -136,7 +139,8 @@ func (s *Server) checkData(d *depot.Data) error {
 	case len(d.Owner) > maxOwner || strings.ContainsFunc(d.Owner, unicode.IsControl):
 		return bad("owner", fmt.Sprintf("at most %d bytes without control characters", maxOwner), d.Owner)
 	case !catalogue.IsBaseName(d.Name):
-		return bad("content.name", fmt.Sprintf("a base name of at most %d bytes without control characters, or none", catalogue.MaxFileName), d.Name)
+		return bad("content.name", fmt.Sprintf("a base name of at most %d bytes without control characters, or none",
+			catalogue.MaxFileName), d.Name)
 	}
 	return nil
 }
@@ -153,13 +157,15 @@ func checkBlock(d *depot.Data) error {
 		return nil
 	}
 	return &problem.Problem{
-		Reason: problem.WrongDimensions, Field: "data.dimensions", Accepted: "an element and 1 or 2 dimensions that have the size of the content; or neither, for a file",
-		Message: fmt.Sprintf("%v in %d bytes", l, d.Size),
+		Reason: problem.WrongDimensions, Field: "data.dimensions",
+		Accepted: "an element and 1 or 2 dimensions that have the size of the content; or neither, for a file",
+		Message:  fmt.Sprintf("%v in %d bytes", l, d.Size),
 	}
 }
 
 func badHandle(field, id string) *problem.Problem {
-	return &problem.Problem{Reason: problem.BadValue, Field: field, Accepted: "a handle: a lower-case UUIDv7", Message: fmt.Sprintf("%s: %.70q", field, id)}
+	return &problem.Problem{Reason: problem.BadValue, Field: field, Accepted: "a handle: a lower-case UUIDv7",
+		Message: fmt.Sprintf("%s: %.70q", field, id)}
 }
 
 // GetData returns the named data that are here, and what is known of the others.
@@ -249,13 +255,17 @@ func dataProblem(err error) *problem.Problem {
 	switch {
 	case errors.As(err, &conflict):
 		return &problem.Problem{
-			Reason: problem.DataConflict, Field: "data.id", Accepted: "a new handle for each data", Message: conflict.Error(),
-			Hint: "data never change: put new content under a new handle",
+			Reason: problem.DataConflict, Field: "data.id", Accepted: "a new handle for each data",
+			Message: conflict.Error(),
+			Hint:    "data never change: put new content under a new handle",
 		}
 	case errors.As(err, &quota):
 		return &problem.Problem{
-			Reason: problem.DataQuota, Field: "data.content.size_bytes", Accepted: fmt.Sprintf("at most %d bytes", max(quota.Quota-quota.Fixed, 0)),
-			Message: quota.Error(), Hint: "remove data that are no longer needed (drover data rm), or use another site: drover sites NAME shows the free space",
+			Reason: problem.DataQuota, Field: "data.content.size_bytes",
+			Accepted: fmt.Sprintf("at most %d bytes", max(quota.Quota-quota.Fixed, 0)),
+			Message:  quota.Error(),
+			Hint: "remove data that are no longer needed (drover data rm), or use another site: " +
+				"drover sites NAME shows the free space",
 		}
 	}
 	return nil
@@ -269,7 +279,8 @@ func dataFilter(text string) (func(*depot.Data) bool, error) {
 		_, twice := want[key]
 		known := cmp.Or(key == "id", key == "owner", key == "mode", key == "name")
 		mode := depot.Mode(value)
-		if !ok || value == "" || twice || !known || key == "mode" && mode != depot.Volatile && mode != depot.Sticky && mode != depot.Persistent {
+		if !ok || value == "" || twice || !known || key == "mode" && mode != depot.Volatile && mode != depot.Sticky &&
+			mode != depot.Persistent {
 			return nil, &problem.Problem{
 				Reason: problem.BadValue, Field: "filter", Message: fmt.Sprintf("filter: %.70q", term),
 				Accepted: "key=value terms separated by spaces, each key once, of id, owner, mode (volatile, sticky, persistent), name",
@@ -279,7 +290,8 @@ func dataFilter(text string) (func(*depot.Data) bool, error) {
 	}
 	is := func(key, value string) bool { return want[key] == "" || want[key] == value }
 	return func(d *depot.Data) bool {
-		return strings.HasPrefix(d.ID, want["id"]) && is("owner", d.Owner) && is("mode", string(d.Mode)) && is("name", d.Name)
+		return strings.HasPrefix(d.ID, want["id"]) && is("owner", d.Owner) && is("mode", string(d.Mode)) &&
+			is("name", d.Name)
 	}, nil
 }
 
@@ -311,7 +323,8 @@ func checkContent(want blobs.Want) error {
 		return badSHA256(want.SHA256, "64 lower-case hexadecimal digits, or none")
 	case want.Size < 0:
 		return &problem.Problem{
-			Reason: problem.OutOfRange, Field: "size_bytes", Accepted: "0 (unknown) or more", Message: fmt.Sprintf("size_bytes: %d", want.Size),
+			Reason: problem.OutOfRange, Field: "size_bytes", Accepted: "0 (unknown) or more",
+			Message: fmt.Sprintf("size_bytes: %d", want.Size),
 		}
 	case want.Offset < 0:
 		return badOffset(want.Offset)
@@ -322,12 +335,14 @@ func checkContent(want blobs.Want) error {
 		}
 	case want.Offset > want.Size:
 		return &problem.Problem{
-			Reason: problem.OutOfRange, Field: "offset", Accepted: "0 to size_bytes", Message: fmt.Sprintf("offset %d of %d bytes", want.Offset, want.Size),
+			Reason: problem.OutOfRange, Field: "offset", Accepted: "0 to size_bytes",
+			Message: fmt.Sprintf("offset %d of %d bytes", want.Offset, want.Size),
 		}
 	}
 	return nil
 }
 
 func badSHA256(sha, accepted string) *problem.Problem {
-	return &problem.Problem{Reason: problem.BadValue, Field: "sha256", Accepted: accepted, Message: fmt.Sprintf("sha256: %.70q", sha)}
+	return &problem.Problem{Reason: problem.BadValue, Field: "sha256", Accepted: accepted,
+		Message: fmt.Sprintf("sha256: %.70q", sha)}
 }

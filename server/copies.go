@@ -163,7 +163,8 @@ func (c *copying) wait(ctx context.Context, tell func(have, size int64) error) e
 }
 
 // fetchData performs a transfer.
-func (s *Server) fetchData(ctx context.Context, id, from string, one *copying, tell func(have, size int64) error) (depot.Data, error) {
+func (s *Server) fetchData(ctx context.Context, id, from string, one *copying,
+	tell func(have, size int64) error) (depot.Data, error) {
 	if err := s.copies.enter(ctx, tell); err != nil {
 		return depot.Data{}, err
 	}
@@ -195,12 +196,14 @@ func (s *Server) fetchData(ctx context.Context, id, from string, one *copying, t
 		case ctx.Err() != nil:
 			return depot.Data{}, ctx.Err()
 		case busy:
-		case errors.As(err, &mismatch) && !damaged: // the damage may be in an earlier, partial upload, which is now removed
+		// the damage may be in an earlier, partial upload, which is now removed
+		case errors.As(err, &mismatch) && !damaged:
 			damaged = true
 		case errors.As(err, &mismatch):
 			return depot.Data{}, &problem.Problem{
-				Reason: problem.Unreachable, Field: "id", Message: fmt.Sprintf("data %s are damaged at site %s: %v", id, src.site, err),
-				Hint: "put them again",
+				Reason: problem.Unreachable, Field: "id",
+				Message: fmt.Sprintf("data %s are damaged at site %s: %v", id, src.site, err),
+				Hint:    "put them again",
 			}
 		case err != nil && !rpc.Broken(err):
 			return depot.Data{}, err
@@ -352,7 +355,8 @@ func (s *Server) nowhere(id string, reasons, silent []string) error {
 
 func stickyElsewhere(id, site string) *problem.Problem {
 	return &problem.Problem{
-		Reason: problem.StickyData, Field: "id", Accepted: "data that are not sticky", Message: fmt.Sprintf("data %s are sticky: they stay at site %s", id, site),
-		Hint: "submit jobs that use them to site " + site,
+		Reason: problem.StickyData, Field: "id", Accepted: "data that are not sticky",
+		Message: fmt.Sprintf("data %s are sticky: they stay at site %s", id, site),
+		Hint:    "submit jobs that use them to site " + site,
 	}
 }

@@ -131,11 +131,14 @@ func (s *Server) lookUpDependencies(ctx context.Context, r *site.Request) ([]sit
 	for i, e := range elsewhere {
 		work.Go(func() {
 			found, silent := s.locateJob(ctx, e.id)
-			if out[i] = (site.JobStatus{Job: e.id, State: found.State}); found.State == site.Absent && len(silent) > 0 && !e.known {
+			if out[i] = (site.JobStatus{Job: e.id, State: found.State}); found.State == site.Absent &&
+				len(silent) > 0 && !e.known {
 				failed[i] = &problem.Problem{
-					Reason: problem.Unreachable, Field: "request.after", Accepted: "jobs that a site has", Retryable: true,
-					Message: fmt.Sprintf("dependency %s may be at a site that does not answer: %s", e.id, strings.Join(silent, ", ")),
-					Hint:    "try again; drover sites shows which sites answer",
+					Reason: problem.Unreachable, Field: "request.after", Accepted: "jobs that a site has",
+					Retryable: true,
+					Message: fmt.Sprintf("dependency %s may be at a site that does not answer: %s", e.id,
+						strings.Join(silent, ", ")),
+					Hint: "try again; drover sites shows which sites answer",
 				}
 			}
 		})
@@ -220,7 +223,8 @@ func (s *Server) watchDependency(ctx context.Context, id batch.JobID) {
 			_ = s.doRetry(ctx, func() { s.core.UpdateRemote(s.now(), site.JobStatus{Job: id, State: found.State}) })
 			continue
 		}
-		s.log.Debug("remote dependency has not ended", "job", id, "site", found.site, "state", found.State, "silent", silent)
+		s.log.Debug("remote dependency has not ended", "job", id, "site", found.site, "state", found.State, "silent",
+			silent)
 		select {
 		case <-time.After(pauses.NextBackOff()):
 		case <-ctx.Done():

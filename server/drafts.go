@@ -49,12 +49,15 @@ func (ds *drafts) begin(round string) (*draft, error) {
 		return nil, errStopping
 	case ds.most == 0:
 		return nil, &problem.Problem{
-			Reason: problem.NoDrafts, Message: "this site takes no part in reallocation rounds", Hint: "limits.drafts of its configuration is 0",
+			Reason: problem.NoDrafts, Message: "this site takes no part in reallocation rounds",
+			Hint: "limits.drafts of its configuration is 0",
 		}
 	case ds.all[round] == nil && len(ds.all) >= ds.most:
 		return nil, &problem.Problem{
-			Reason: problem.TooManyDrafts, Field: "begin", Accepted: fmt.Sprintf("at most %d rounds at a time", ds.most), Retryable: true,
-			Message: fmt.Sprintf("%d reallocation rounds are in progress", len(ds.all)), Hint: "wait until another round, or its lease, ends",
+			Reason: problem.TooManyDrafts, Field: "begin",
+			Accepted: fmt.Sprintf("at most %d rounds at a time", ds.most), Retryable: true,
+			Message: fmt.Sprintf("%d reallocation rounds are in progress", len(ds.all)),
+			Hint:    "wait until another round, or its lease, ends",
 		}
 	}
 	ds.drop(ds.all[round])
@@ -148,8 +151,9 @@ func (ds *drafts) close() {
 
 func unknownRound(round string) error {
 	return &problem.Problem{
-		Reason: problem.UnknownRound, Field: "round", Accepted: "a round that this site takes part in", Message: fmt.Sprintf("no draft of round %.70q", round),
-		Hint: "its lease expired or the server restarted: begin a new round",
+		Reason: problem.UnknownRound, Field: "round", Accepted: "a round that this site takes part in",
+		Message: fmt.Sprintf("no draft of round %.70q", round),
+		Hint:    "its lease expired or the server restarted: begin a new round",
 	}
 }
 
@@ -219,11 +223,13 @@ func (s *Server) checkDraft(c *rpc.DraftCall) (time.Duration, error) {
 	case s.disk.degraded():
 		return 0, errDiskFull
 	case c.Round == "":
-		return 0, &problem.Problem{Reason: problem.BadValue, Field: "round", Accepted: "a unique name", Message: "round: no name"}
+		return 0, &problem.Problem{Reason: problem.BadValue, Field: "round", Accepted: "a unique name",
+			Message: "round: no name"}
 	case n > mostDrafted:
 		return 0, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "questions", Accepted: fmt.Sprintf("at most %d edits and questions together", mostDrafted),
-			Message: fmt.Sprintf("%d edits and questions", n), Hint: "split them into several calls",
+			Reason: problem.OutOfRange, Field: "questions",
+			Accepted: fmt.Sprintf("at most %d edits and questions together", mostDrafted),
+			Message:  fmt.Sprintf("%d edits and questions", n), Hint: "split them into several calls",
 		}
 	}
 	return lease, cmp.Or(checkJobs("edits", c.Edits), checkJobs("questions", c.Questions))

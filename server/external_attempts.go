@@ -45,7 +45,8 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (external.Script,
 	}
 	if err != nil {
 		s.log.Error("write of batch script failed", "job", key.Job, "error", err)
-		return external.Script{}, fmt.Errorf("%w: the server could not create the job's directory", external.ErrNeverRan)
+		return external.Script{}, fmt.Errorf("%w: the server could not create the job's directory",
+			external.ErrNeverRan)
 	}
 	dir := s.data.Job(key.Job)
 	log := filepath.Join(dir, string(s.cfg.Batch.Type)+"-"+journal.Name(key.Epoch, key.Attempt)+".log")

@@ -209,7 +209,8 @@ func (s *Server) keepInput(u *dataHold, r *site.Request) error {
 		v, given := values.Get(name)
 		if !given {
 			return &problem.Problem{
-				Reason: problem.BadValue, Field: field, Accepted: "an argument of the request", Message: fmt.Sprintf("cannot keep argument %s: it is not given", name),
+				Reason: problem.BadValue, Field: field, Accepted: "an argument of the request",
+				Message: fmt.Sprintf("cannot keep argument %s: it is not given", name),
 			}
 		}
 		if err := files.CheckContent(s.content, name, v.File()); err != nil {

@@ -45,7 +45,8 @@ func (s *Server) Receive(ctx context.Context, m *site.Message) (site.Message, er
 	}
 	if !reply {
 		return site.Message{}, &problem.Problem{
-			Reason: problem.UnknownJob, Field: "job_id", Message: fmt.Sprintf("move %d of job %s is unknown here", m.Epoch, m.Job),
+			Reason: problem.UnknownJob, Field: "job_id",
+			Message: fmt.Sprintf("move %d of job %s is unknown here", m.Epoch, m.Job),
 		}
 	}
 	return answer, nil
@@ -164,7 +165,8 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 }
 
 // SendInput sends an input file of a job that this server still has, from an offset on.
-func (s *Server) SendInput(ctx context.Context, name, argument string, offset int64, send func(files.Piece) error) error {
+func (s *Server) SendInput(ctx context.Context, name, argument string, offset int64,
+	send func(files.Piece) error) error {
 	r, err := s.Job(ctx, name)
 	if err != nil {
 		return err
@@ -233,7 +235,8 @@ type messageKey struct {
 }
 
 func newOutbox(s *Server) *outbox {
-	return &outbox{s: s, peers: rpc.NewPeers(), busy: make(chan struct{}, messagesAtOnce), pending: make(map[messageKey]bool)}
+	return &outbox{s: s, peers: rpc.NewPeers(), busy: make(chan struct{}, messagesAtOnce),
+		pending: make(map[messageKey]bool)}
 }
 
 // send sends a message unless the same one is already pending; called by the loop.

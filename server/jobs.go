@@ -51,12 +51,14 @@ func (s *Server) Job(ctx context.Context, name string) (site.Job, error) {
 // Jobs passes a page of jobs to take, which accepts the first one and returns false for a job that
 // does not fit into the page. Jobs returns the token of the next page. Jobs that are forgotten
 // between two pages leave no gap.
-func (s *Server) Jobs(ctx context.Context, f site.Filter, token string, limit int, take func(*site.Job) bool) (next string, err error) {
+func (s *Server) Jobs(ctx context.Context, f site.Filter, token string, limit int,
+	take func(*site.Job) bool) (next string, err error) {
 	after := uint64(0)
 	if token != "" {
 		if after, err = strconv.ParseUint(token, 10, 64); err != nil {
 			return "", &problem.Problem{
-				Reason: problem.BadValue, Field: "page_token", Accepted: "the next_page_token of the previous page", Message: fmt.Sprintf("%.70q", token),
+				Reason: problem.BadValue, Field: "page_token", Accepted: "the next_page_token of the previous page",
+				Message: fmt.Sprintf("%.70q", token),
 			}
 		}
 	}
@@ -108,8 +110,9 @@ func (s *Server) WatchJob(ctx context.Context, name string, send func(*site.Job)
 		}
 		if j.State == site.Absent {
 			return &problem.Problem{
-				Reason: problem.UnknownJob, Field: "job_id", Message: fmt.Sprintf("job %s stayed at its previous site", id),
-				Hint: "ask an agent's FindJob",
+				Reason: problem.UnknownJob, Field: "job_id",
+				Message: fmt.Sprintf("job %s stayed at its previous site", id),
+				Hint:    "ask an agent's FindJob",
 			}
 		}
 	}
@@ -204,7 +207,8 @@ func (s *Server) Cancel(ctx context.Context, name string) (site.Job, error) {
 }
 
 // Settle ends a move as the operator decided.
-func (s *Server) Settle(ctx context.Context, name string, epoch uint32, settlement site.Settlement, reason string) (site.Job, error) {
+func (s *Server) Settle(ctx context.Context, name string, epoch uint32, settlement site.Settlement,
+	reason string) (site.Job, error) {
 	return s.change(ctx, name, func() (site.Job, error) {
 		j, err := s.core.Settle(s.now(), batch.JobID(name), epoch, settlement, reason)
 		if err == nil {
@@ -280,7 +284,8 @@ func (s *Server) round(ctx context.Context, f func() ([]site.Job, error)) ([]sit
 }
 
 // Moves returns a page of the known moves, the latest first.
-func (s *Server) Moves(ctx context.Context, f site.MoveFilter, after site.MoveCursor, limit int) (page []site.JobMove, err error) {
+func (s *Server) Moves(ctx context.Context, f site.MoveFilter, after site.MoveCursor, limit int) (page []site.JobMove,
+	err error) {
 	err = s.see(ctx, func() { page = s.core.Moves(f, after, limit) })
 	return page, err
 }

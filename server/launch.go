@@ -132,7 +132,8 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 	env["DROVER_SPEED"] = strconv.FormatFloat(s.cfg.Speed, 'g', -1, 64)
 	return batch.Program{
 		Args: args, Env: env, Dir: s.data.Work(id),
-		Stdout: s.data.Stream(id, files.Stdout), Stderr: s.data.Stream(id, files.Stderr), Launch: service.Launch, Checkpoint: service.Checkpoint(values, launch),
+		Stdout: s.data.Stream(id, files.Stdout), Stderr: s.data.Stream(id, files.Stderr), Launch: service.Launch,
+		Checkpoint: service.Checkpoint(values, launch),
 	}
 }
 

@@ -61,7 +61,8 @@ func newGauge(m meter, worth cgroup.CPU, nodes *pool.Pool) *gauge {
 }
 
 // enter adds an attempt, with its declared needs and, if known, its earlier measurements.
-func (g *gauge) enter(key batch.Key, spec *batch.Job, before *site.Measured, launch batch.Launch, places []batch.NodeAllocation) {
+func (g *gauge) enter(key batch.Key, spec *batch.Job, before *site.Measured, launch batch.Launch,
+	places []batch.NodeAllocation) {
 	it := &gauged{launch: launch, need: needs.New(needs.Need{CPU: spec.CPU, Memory: spec.Memory}), mixed: true}
 	if before != nil {
 		it.kept = needs.Need{CPU: before.CPU, Memory: before.Memory}
@@ -198,7 +199,8 @@ func (g *gauge) sample(now time.Time) []exec.Measurement {
 		}
 	}
 	slices.SortFunc(all, func(a, b exec.Measurement) int {
-		return cmp.Or(cmp.Compare(a.Key.Job, b.Key.Job), cmp.Compare(a.Key.Epoch, b.Key.Epoch), cmp.Compare(a.Key.Attempt, b.Key.Attempt))
+		return cmp.Or(cmp.Compare(a.Key.Job, b.Key.Job), cmp.Compare(a.Key.Epoch, b.Key.Epoch),
+			cmp.Compare(a.Key.Attempt, b.Key.Attempt))
 	})
 	return all
 }

@@ -23,7 +23,8 @@ func (s *Server) open() error {
 		return err
 	}
 	s.about = site.Config{
-		Name: s.cfg.Name, Platform: s.cfg.platform(), Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning, MaxWidth: s.cfg.Limits.Width, Patience: s.cfg.patience,
+		Name: s.cfg.Name, Platform: s.cfg.platform(), Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning,
+		MaxWidth: s.cfg.Limits.Width, Patience: s.cfg.patience,
 		PausedKeepMemory: s.cfg.external() == nil && s.cfg.traits().Chooses(),
 	}
 	if s.about.Edge, err = s.edge(); err != nil {

@@ -19,9 +19,13 @@ import (
 
 // results returns the outputs of a job and what is wrong with them: arrays that are missing or not
 // of the size of their dims; "" if all are right.
-func (s *Server) results(ctx context.Context, j *site.Job, service *catalogue.Service) (found []site.Output, wrong string) {
+func (s *Server) results(ctx context.Context, j *site.Job, service *catalogue.Service) (found []site.Output,
+	wrong string) {
 	found = s.data.Outputs(ctx, j.ID, service, s.log)
-	if !slices.ContainsFunc(service.Arguments, func(a catalogue.Argument) bool { return a.Type.Out() && a.Type.Rank() > 0 }) {
+	if !slices.ContainsFunc(service.Arguments, func(a catalogue.Argument) bool {
+		return a.Type.Out() &&
+			a.Type.Rank() > 0
+	}) {
 		return found, ""
 	}
 	var values catalogue.Values
@@ -46,7 +50,8 @@ func (s *Server) results(ctx context.Context, j *site.Job, service *catalogue.Se
 		case at < 0:
 			all = append(all, fmt.Sprintf("output %s is missing: expected %v, %d bytes", a.Name, l, bytes))
 		case found[at].Size != bytes:
-			all = append(all, fmt.Sprintf("output %s has %d bytes: expected %v, %d bytes", a.Name, found[at].Size, l, bytes))
+			all = append(all, fmt.Sprintf("output %s has %d bytes: expected %v, %d bytes", a.Name, found[at].Size, l,
+				bytes))
 		default:
 			found[at].Layout = l
 		}
@@ -106,8 +111,9 @@ func (s *Server) checkOutput(r *site.Job, argument string) error {
 		}
 	case !r.State.Final():
 		return &problem.Problem{
-			Reason: problem.UnknownOutput, Field: "argument", Message: fmt.Sprintf("job %s has not ended", r.ID), Retryable: true,
-			Hint: "wait for the job's end",
+			Reason: problem.UnknownOutput, Field: "argument", Message: fmt.Sprintf("job %s has not ended", r.ID),
+			Retryable: true,
+			Hint:      "wait for the job's end",
 		}
 	}
 	if r.Run != nil && slices.ContainsFunc(r.Run.Outputs, func(o site.Output) bool { return o.Argument == argument }) {
@@ -133,7 +139,8 @@ func notWritten(argument string) *problem.Problem {
 // keepOutputs stores the outputs that the request names under their handles, before the job becomes
 // DONE, and notes them in found. If that fails the job is still DONE, and its outcome has the
 // reason.
-func (s *Server) keepOutputs(j *site.Job, service *catalogue.Service, how batch.Outcome, found []site.Output) batch.Outcome {
+func (s *Server) keepOutputs(j *site.Job, service *catalogue.Service, how batch.Outcome,
+	found []site.Output) batch.Outcome {
 	if how.End != batch.EndDone {
 		return how
 	}
@@ -143,7 +150,10 @@ func (s *Server) keepOutputs(j *site.Job, service *catalogue.Service, how batch.
 	}
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(d.Request.Keep)) {
-		out := slices.ContainsFunc(service.Arguments, func(a catalogue.Argument) bool { return a.Name == name && a.Type.Out() })
+		out := slices.ContainsFunc(service.Arguments, func(a catalogue.Argument) bool {
+			return a.Name == name &&
+				a.Type.Out()
+		})
 		if !out {
 			continue
 		}

@@ -42,22 +42,27 @@ func problemOf(err error) *problem.Problem {
 		return p
 	case errors.As(err, &size):
 		return &problem.Problem{
-			Reason: problem.TooLarge, Field: "size_bytes", Accepted: fmt.Sprintf("at most %d bytes", size.Limit), Message: size.Error(),
+			Reason: problem.TooLarge, Field: "size_bytes", Accepted: fmt.Sprintf("at most %d bytes", size.Limit),
+			Message: size.Error(),
 		}
 	case errors.As(err, &mismatch):
 		return &problem.Problem{
-			Reason: problem.BadValue, Field: mismatch.Field, Accepted: "the value of the content", Message: mismatch.Error(),
-			Hint: "the file changed or was damaged in transit: send it again",
+			Reason: problem.BadValue, Field: mismatch.Field, Accepted: "the value of the content",
+			Message: mismatch.Error(),
+			Hint:    "the file changed or was damaged in transit: send it again",
 		}
 	case errors.As(err, &offset):
 		return &problem.Problem{
-			Reason: problem.OutOfRange, Field: "offset", Accepted: fmt.Sprintf("0 to %d", offset.Have), Message: offset.Error(), Retryable: true,
+			Reason: problem.OutOfRange, Field: "offset", Accepted: fmt.Sprintf("0 to %d", offset.Have),
+			Message: offset.Error(), Retryable: true,
 			Hint: "ask how much has arrived and continue from there",
 		}
 	case errors.Is(err, blobs.ErrArriving), errors.Is(err, blobs.ErrTaken):
 		return &problem.Problem{
-			Reason: problem.Arriving, Field: "offset", Accepted: "0, or later the number of bytes that have arrived", Retryable: true,
-			Message: "another client is uploading the same content", Hint: "ask how much has arrived and continue from there",
+			Reason: problem.Arriving, Field: "offset", Accepted: "0, or later the number of bytes that have arrived",
+			Retryable: true,
+			Message:   "another client is uploading the same content",
+			Hint:      "ask how much has arrived and continue from there",
 		}
 	case dataProblem(err) != nil:
 		return dataProblem(err)
@@ -74,10 +79,12 @@ func problemOf(err error) *problem.Problem {
 		}
 	case errors.Is(err, site.ErrNoPlan):
 		return &problem.Problem{
-			Reason: problem.NoEstimate, Message: err.Error(), Hint: "the server's log has the reason; drover sites shows other sites",
+			Reason: problem.NoEstimate, Message: err.Error(),
+			Hint: "the server's log has the reason; drover sites shows other sites",
 		}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &problem.Problem{Reason: problem.Timeout, Message: "the call ended before it was answered", Retryable: true}
+		return &problem.Problem{Reason: problem.Timeout, Message: "the call ended before it was answered",
+			Retryable: true}
 	}
 	return nil
 }

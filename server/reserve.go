@@ -33,7 +33,8 @@ func (s *Server) noReservations() error {
 		return nil
 	}
 	p := &problem.Problem{
-		Reason: problem.NoReservations, Message: fmt.Sprintf("site %s (%s) takes no reservations", s.cfg.Name, s.cfg.policyName()),
+		Reason: problem.NoReservations, Message: fmt.Sprintf("site %s (%s) takes no reservations", s.cfg.Name,
+			s.cfg.policyName()),
 		Hint: "use a site with a planning policy; drover sites shows the policies",
 	}
 	if kind := s.cfg.external(); kind != nil {
@@ -103,7 +104,8 @@ func (s *Server) setAside(now batch.Time, b site.Booking, p site.Planner) (site.
 
 // agree submits a job with an agreement to the batch system. If the plan has changed since its
 // answer, the job is forgotten and the core asked again; called by the loop.
-func (s *Server) agree(j site.Job, plans []batch.Command, again func() (site.Job, []batch.Command, error)) (site.Job, []batch.Command, error) {
+func (s *Server) agree(j site.Job, plans []batch.Command, again func() (site.Job, []batch.Command, error)) (site.Job,
+	[]batch.Command, error) {
 	for left := bookingTries; ; left-- {
 		err := s.system.Do(s.life, plans)
 		if err == nil {

@@ -34,7 +34,10 @@ func (s *Server) keepFinished() {
 				sum += old[len(old)-1].size
 			}
 		}
-		slices.SortFunc(old, func(a, b finished) int { return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.id, b.id)) })
+		slices.SortFunc(old, func(a, b finished) int {
+			return cmp.Or(cmp.Compare(a.ended, b.ended),
+				cmp.Compare(a.id, b.id))
+		})
 		// An error means that the server is stopping; the jobs are registered after the restart.
 		_ = s.doRetry(s.life, func() {
 			s.ended = append(old, s.ended...)
@@ -63,7 +66,8 @@ func (s *Server) expire() {
 	l := &s.cfg.Limits
 	for len(s.ended) > 0 {
 		old := s.ended[0]
-		if len(s.ended) <= l.Finished && s.endedSize <= int64(l.FinishedSize) && s.now().Sub(old.ended) <= micros(l.FinishedFor) {
+		if len(s.ended) <= l.Finished && s.endedSize <= int64(l.FinishedSize) &&
+			s.now().Sub(old.ended) <= micros(l.FinishedFor) {
 			return
 		}
 		s.ended = s.ended[1:]

@@ -59,7 +59,8 @@ func (d *dataDir) bar(key batch.Key) (won bool, err error) {
 	if err := os.MkdirAll(d.Job(key.Job), 0o700); err != nil {
 		return false, fmt.Errorf("job directory: %w", err)
 	}
-	won, state, err := journal.Claim(d.Attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
+	won, state, err := journal.Claim(d.Attempts(key.Job), journal.Name(key.Epoch, key.Attempt),
+		journal.Claimer{Kind: journal.Server}, time.Now())
 	return won || state.End.Kind == journal.Never, err
 }
 
@@ -102,7 +103,8 @@ func (s *Server) openRunner() error {
 		s.runner, s.shared = shared, shared
 		return nil
 	}
-	c, err := supervisor.Connect(supervisor.Config{Dir: s.data.Root, Program: s.cfg.Supervisor, Logger: s.log.Named("supervisor")})
+	c, err := supervisor.Connect(supervisor.Config{Dir: s.data.Root, Program: s.cfg.Supervisor,
+		Logger: s.log.Named("supervisor")})
 	if err != nil {
 		return err
 	}
@@ -139,7 +141,8 @@ func (s *Server) describeRunnerChange(was, is string) string {
 	case is:
 		return "run on this host, and the configuration has nodes with addresses: start with the nodes that they began on"
 	}
-	return fmt.Sprintf("run with %s processors, and policy %s gives %s ones: start with the policy that they began with", was, s.cfg.policyName(), is)
+	return fmt.Sprintf("run with %s processors, and policy %s gives %s ones: "+
+		"start with the policy that they began with", was, s.cfg.policyName(), is)
 }
 
 // checkRunner refuses to adopt jobs of another kind of runner: their claims are elsewhere, and the
@@ -156,7 +159,8 @@ func (s *Server) checkRunner(core *site.Site) error {
 		was = string(said)
 	}
 	if is != was && n > 0 {
-		return fmt.Errorf("configuration: %d jobs %s; then wait for the jobs or cancel them", n, s.describeRunnerChange(was, is))
+		return fmt.Errorf("configuration: %d jobs %s; then wait for the jobs or cancel them", n,
+			s.describeRunnerChange(was, is))
 	}
 	var b store.Batch
 	if is != was {
@@ -186,7 +190,8 @@ func (s *Server) checkLease(jobs int, b *store.Batch) error {
 		return fmt.Errorf("read the store: %w", err)
 	}
 	if was, err := time.ParseDuration(string(said)); err == nil && is < was && jobs > 0 {
-		return fmt.Errorf("configuration: %d jobs run under a lease of %v, but the lease is now %v: start with at least %[2]v, then wait for the jobs or cancel them", jobs, was, is)
+		return fmt.Errorf("configuration: %d jobs run under a lease of %v, but the lease is now %v: "+
+			"start with at least %[2]v, then wait for the jobs or cancel them", jobs, was, is)
 	}
 	if string(said) != is.String() {
 		b.SetMeta(metaLease, []byte(is.String()))

@@ -87,7 +87,8 @@ func (s *Server) reach() (*nodeRunner, error) {
 	cfg := pool.Config{Lease: s.cfg.Lease, Grace: s.cfg.Grace, Logger: s.log.Named("pool")}
 	for i, n := range s.about.Platform.Nodes { // one for each entry, as none has a count
 		far := remote.New(remote.Config{
-			Name: n.Name, Address: s.cfg.Nodes[i].Address, Site: s.cfg.Name, SiteID: id, UseInterval: gaugeEvery, Measured: meter.take, Logger: s.log.Named("node"),
+			Name: n.Name, Address: s.cfg.Nodes[i].Address, Site: s.cfg.Name, SiteID: id, UseInterval: gaugeEvery,
+			Measured: meter.take, Logger: s.log.Named("node"),
 		})
 		h := &host{Node: pool.Remote(far, s.cfg.worth), far: far, want: n, log: s.log.With("node", n.Name)}
 		k.hosts = append(k.hosts, h)
@@ -227,7 +228,8 @@ type goneError struct {
 
 // Error explains what the operator can do.
 func (e *goneError) Error() string {
-	return fmt.Sprintf("configuration: job %s may run on node %s, which is no longer configured: keep the node until the job has ended; if the node never answers again, the job ends with its lease", e.job, e.node)
+	return fmt.Sprintf("configuration: job %s may run on node %s, which is no longer configured: "+
+		"keep the node until the job has ended; if the node never answers again, the job ends with its lease", e.job, e.node)
 }
 
 // namesAlong returns the node name of each part of an allocation, for names in the order of the
@@ -273,7 +275,8 @@ func (s *Server) offers() []string {
 
 // poorest returns for each resource the weakest mechanism of a host.
 func (k *nodeRunner) poorest() []string {
-	ways := []string{cgroup.None.String(), cgroup.Signals.String(), cgroup.Duty.String(), cgroup.V1.String(), cgroup.V2.String()}
+	ways := []string{cgroup.None.String(), cgroup.Signals.String(), cgroup.Duty.String(), cgroup.V1.String(),
+		cgroup.V2.String()}
 	worst := make(map[string]int)
 	var order []string
 	for _, h := range k.hosts {
@@ -329,10 +332,12 @@ func (h *host) Renew(ctx context.Context, lease time.Duration) error {
 // logDescription logs a node's description and what the node lacks.
 func (h *host) logDescription(d *node.Description) {
 	if d.Processors < int(h.want.Processors) {
-		h.log.Warn("node has fewer processors than configured; tasks get less than their shares", "actual", d.Processors, "configured", h.want.Processors)
+		h.log.Warn("node has fewer processors than configured; tasks get less than their shares", "actual",
+			d.Processors, "configured", h.want.Processors)
 	}
 	if d.Memory > 0 && d.Memory < h.want.Memory {
-		h.log.Warn("node has less memory than configured; tasks may be killed", "actual_bytes", d.Memory, "configured", h.want.Memory)
+		h.log.Warn("node has less memory than configured; tasks may be killed", "actual_bytes", d.Memory, "configured",
+			h.want.Memory)
 	}
 	say, by := h.log.Info, make([]string, len(d.Offers))
 	for i, o := range d.Offers {
@@ -422,7 +427,8 @@ func (s *Server) awayProblem() error {
 		return nil
 	}
 	return &problem.Problem{
-		Reason: problem.NoEstimate, Message: fmt.Sprintf("the job cannot start until these nodes answer again: %s", strings.Join(names, ", ")),
+		Reason: problem.NoEstimate, Message: fmt.Sprintf("the job cannot start until these nodes answer again: %s",
+			strings.Join(names, ", ")),
 		Hint: "a job submitted to this site waits for them; drover sites shows the others", Retryable: true,
 	}
 }

@@ -75,9 +75,11 @@ func (s *Server) share() (*sharedRunner, error) {
 		say("resource limit", "resource", o.Ability, "enforced_by", o.Way, "reason", o.Why)
 	}
 	if worth < cgroup.Processor {
-		s.log.Warn("site has more processors than its host; each gets a part of one", "processors", s.about.Platform.Width(), "host_processors", runtime.NumCPU(), "part", float64(worth)/float64(cgroup.Processor))
+		s.log.Warn("site has more processors than its host; each gets a part of one", "processors",
+			s.about.Platform.Width(), "host_processors", runtime.NumCPU(), "part", float64(worth)/float64(cgroup.Processor))
 	}
-	return &sharedRunner{host: host, pool: nodes, pins: pins, gauge: newGauge(nearMeter{host}, worth, nodes), log: s.log}, nil
+	return &sharedRunner{host: host, pool: nodes, pins: pins, gauge: newGauge(nearMeter{host}, worth, nodes),
+		log: s.log}, nil
 }
 
 // pins assigns processors of the host to each virtual node exclusively, if the host has enough.
@@ -142,7 +144,8 @@ func (k *sharedRunner) Attach(ctx context.Context, key batch.Key, j *site.Job) (
 	if k.followed.has(key) {
 		return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}
-	places, how := []batch.NodeAllocation{{Processors: 1, Share: batch.One}}, batch.LaunchOnce // any node will do: all are one host
+	// any node will do: all are one host
+	places, how := []batch.NodeAllocation{{Processors: 1, Share: batch.One}}, batch.LaunchOnce
 	if j != nil && j.Run != nil && len(j.Run.Places) > 0 {
 		how = j.Run.Launch
 		places = slices.Clone(j.Run.Places)

@@ -98,7 +98,8 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, log: cfg.Logger,
 		calls: make(chan *call), quit: make(chan struct{}), over: make(chan struct{}), closing: make(chan struct{}),
-		fatal: make(chan error, 1), drafts: newDrafts(cfg.Limits.Drafts), dependencies: newDependencies(), watchers: watchers{jobs: make(map[batch.JobID][]chan site.Job)},
+		fatal: make(chan error, 1), drafts: newDrafts(cfg.Limits.Drafts), dependencies: newDependencies(),
+		watchers: watchers{jobs: make(map[batch.JobID][]chan site.Job)},
 	}
 	s.life, s.die = context.WithCancel(context.Background())
 	if s.log == nil {

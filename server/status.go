@@ -19,7 +19,8 @@ import (
 func (s *Server) About() rpc.About {
 	cfg, platform := &s.cfg, s.about.Platform
 	return rpc.About{
-		Name: cfg.Name, URL: s.url, API: apiVersion, Capabilities: s.capabilities(), Policy: cfg.policyName(), Speed: cfg.Speed,
+		Name: cfg.Name, URL: s.url, API: apiVersion, Capabilities: s.capabilities(), Policy: cfg.policyName(),
+		Speed:    cfg.Speed,
 		Platform: platform, Width: cmp.Or(cfg.Limits.Width, platform.Width()),
 		Walltime: cmp.Or(s.about.MaxWalltime, catalogue.MaxTime), FileBytes: int64(cfg.Limits.File),
 	}
@@ -32,7 +33,8 @@ func (s *Server) Services() []*catalogue.Service { return s.cfg.Catalogue.Servic
 func (s *Server) CheckPeerName(field, name string) error {
 	if badName(name) || name == s.cfg.Name {
 		return &problem.Problem{
-			Reason: problem.BadValue, Field: field, Accepted: "the name of another site", Message: fmt.Sprintf("%s: site %.70q", field, name),
+			Reason: problem.BadValue, Field: field, Accepted: "the name of another site",
+			Message: fmt.Sprintf("%s: site %.70q", field, name),
 		}
 	}
 	return nil
@@ -41,7 +43,10 @@ func (s *Server) CheckPeerName(field, name string) error {
 // Status returns the site's queue and load.
 func (s *Server) Status(ctx context.Context) (rpc.Status, error) {
 	var out rpc.Status
-	err := s.see(ctx, func() { out.Load, out.Draining, out.Agreements = s.core.Load(), s.core.Draining(), s.core.Agreements() })
+	err := s.see(ctx, func() {
+		out.Load, out.Draining, out.Agreements = s.core.Load(), s.core.Draining(),
+			s.core.Agreements()
+	})
 	if err != nil {
 		return rpc.Status{}, err
 	}
@@ -91,7 +96,8 @@ func (s *Server) usage(ctx context.Context) (*rpc.Usage, error) {
 	out := &rpc.Usage{At: snap.Taken, Waiting: len(snap.Waiting)}
 	away := s.awayReasons()
 	for _, n := range snap.Platform.Nodes {
-		out.Nodes = append(out.Nodes, rpc.NodeUsage{Name: n.Name, Processors: n.Processors, Memory: n.Memory, Away: away[n.Name]})
+		out.Nodes = append(out.Nodes, rpc.NodeUsage{Name: n.Name, Processors: n.Processors, Memory: n.Memory,
+			Away: away[n.Name]})
 	}
 	running := slices.SortedStableFunc(slices.Values(snap.Running), func(a, b batch.Found) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Key.Job, b.Key.Job))

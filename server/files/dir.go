@@ -46,7 +46,8 @@ func Open(root string) (*Dir, error) {
 			break
 		}
 		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(deadline) {
-			return nil, errors.Join(fmt.Errorf("data directory %s is used by another server: %w", root, err), d.lock.Close())
+			return nil, errors.Join(fmt.Errorf("data directory %s is used by another server: %w", root, err),
+				d.lock.Close())
 		}
 	}
 	if err := d.checkDB(); err != nil {
@@ -75,7 +76,8 @@ func (d *Dir) checkDB() error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	return fmt.Errorf("data directory %s has files of %d jobs but no drover.db: restore it, or move %s away, too, to start with an empty directory",
+	return fmt.Errorf("data directory %s has files of %d jobs but no drover.db: restore it, "+
+		"or move %s away, too, to start with an empty directory",
 		d.Root, len(jobs), d.jobs)
 }
 

@@ -90,8 +90,9 @@ func (d *Dir) Stage(content *blobs.Store, inputs map[string]Input) (string, erro
 func CheckContent(content *blobs.Store, argument string, f catalogue.File) error {
 	if !blobs.IsSHA256(f.SHA256) {
 		return &problem.Problem{
-			Reason: problem.BadValue, Field: "request.arguments." + argument, Accepted: "a file with its sha256, 64 lower-case hexadecimal digits",
-			Message: fmt.Sprintf("argument %s: sha256 %.70q", argument, f.SHA256),
+			Reason: problem.BadValue, Field: "request.arguments." + argument,
+			Accepted: "a file with its sha256, 64 lower-case hexadecimal digits",
+			Message:  fmt.Sprintf("argument %s: sha256 %.70q", argument, f.SHA256),
 		}
 	}
 	b, err := content.Find(f.SHA256)
@@ -100,8 +101,9 @@ func CheckContent(content *blobs.Store, argument string, f catalogue.File) error
 	}
 	if b.Size != f.Size {
 		return &problem.Problem{
-			Reason: problem.BadValue, Field: "request.arguments." + argument, Accepted: fmt.Sprintf("size_bytes of %d", b.Size),
-			Message: fmt.Sprintf("argument %s: size of %d bytes, but the content has %d", argument, f.Size, b.Size),
+			Reason: problem.BadValue, Field: "request.arguments." + argument,
+			Accepted: fmt.Sprintf("size_bytes of %d", b.Size),
+			Message:  fmt.Sprintf("argument %s: size of %d bytes, but the content has %d", argument, f.Size, b.Size),
 		}
 	}
 	return nil
@@ -109,9 +111,10 @@ func CheckContent(content *blobs.Store, argument string, f catalogue.File) error
 
 func missing(argument string, f catalogue.File) *problem.Problem {
 	return &problem.Problem{
-		Reason: problem.UnknownContent, Field: "request.arguments." + argument, Accepted: "content that was uploaded to this server",
-		Message: fmt.Sprintf("argument %s: no content %s here", argument, f.SHA256),
-		Hint:    "upload the file to this server, then submit again",
+		Reason: problem.UnknownContent, Field: "request.arguments." + argument,
+		Accepted: "content that was uploaded to this server",
+		Message:  fmt.Sprintf("argument %s: no content %s here", argument, f.SHA256),
+		Hint:     "upload the file to this server, then submit again",
 	}
 }
 
@@ -166,7 +169,8 @@ func (d *Dir) copyFile(ctx context.Context, from, to string) (err error) {
 	}
 	defer in.Close() // read-only
 	// The copy grows outside of the program's directory, which never shows a part of it.
-	out, err := os.OpenFile(filepath.Join(filepath.Dir(filepath.Dir(to)), "copying"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	out, err := os.OpenFile(filepath.Join(filepath.Dir(filepath.Dir(to)), "copying"),
+		os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,10 @@ func checkSize(m proto.Message, d *site.Dossier) error {
 	}
 	if len(text) > store.LargestRecord/2 {
 		return &problem.Problem{
-			Reason: problem.TooLarge, Field: "request", Accepted: fmt.Sprintf("at most %d bytes as it is stored", store.LargestRecord/2),
-			Message: fmt.Sprintf("the request has %d bytes as it is stored", len(text)), Hint: "pass large texts as files",
+			Reason: problem.TooLarge, Field: "request", Accepted: fmt.Sprintf("at most %d bytes as it is stored",
+				store.LargestRecord/2),
+			Message: fmt.Sprintf("the request has %d bytes as it is stored", len(text)),
+			Hint:    "pass large texts as files",
 		}
 	}
 	return nil

@@ -50,8 +50,9 @@ func draftIn(req *droverv1.DraftRequest) (*DraftCall, error) {
 			out.Request, out.NotBefore, out.Invalid = itemIn(e)
 		case e.GetRequest() != nil || e.GetNotBefore() != nil:
 			return nil, &problem.Problem{
-				Reason: problem.BadValue, Field: fmt.Sprintf("edits[%d].request", i), Accepted: "none, for a job that is taken out",
-				Message: fmt.Sprintf("edits[%d]: request and not_before need put", i),
+				Reason: problem.BadValue, Field: fmt.Sprintf("edits[%d].request", i),
+				Accepted: "none, for a job that is taken out",
+				Message:  fmt.Sprintf("edits[%d]: request and not_before need put", i),
 			}
 		}
 		c.Edits = append(c.Edits, out)
@@ -63,8 +64,9 @@ func draftIn(req *droverv1.DraftRequest) (*DraftCall, error) {
 			out.Request, out.NotBefore, out.Invalid = itemIn(q)
 		case q.GetNotBefore() != nil:
 			return nil, &problem.Problem{
-				Reason: problem.BadValue, Field: fmt.Sprintf("questions[%d].not_before", i), Accepted: "none, without a request",
-				Message: fmt.Sprintf("questions[%d]: not_before needs put", i),
+				Reason: problem.BadValue, Field: fmt.Sprintf("questions[%d].not_before", i),
+				Accepted: "none, without a request",
+				Message:  fmt.Sprintf("questions[%d]: not_before needs put", i),
 			}
 		}
 		c.Questions = append(c.Questions, out)

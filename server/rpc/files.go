@@ -18,7 +18,8 @@ import (
 )
 
 // ReadLogs sends what a job wrote.
-func (h handler) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
+func (h handler) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest,
+	stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
 	want := files.Logs{Job: req.GetJobId(), Offset: req.GetOffset(), Follow: req.GetFollow()}
 	switch req.GetStream() {
 	case droverv1.LogStream_LOG_STREAM_UNSPECIFIED, droverv1.LogStream_LOG_STREAM_STDOUT:
@@ -27,7 +28,8 @@ func (h handler) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest, st
 		want.Stream = files.Stderr
 	default:
 		return &problem.Problem{
-			Reason: problem.BadValue, Field: "stream", Accepted: "stdout, stderr", Message: fmt.Sprintf("stream: %d", req.GetStream()),
+			Reason: problem.BadValue, Field: "stream", Accepted: "stdout, stderr",
+			Message: fmt.Sprintf("stream: %d", req.GetStream()),
 		}
 	}
 	return h.s.ReadLogs(ctx, want, func(p files.Piece) error {
@@ -36,12 +38,14 @@ func (h handler) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest, st
 }
 
 // StatContent returns how much of a file's content is here.
-func (h handler) StatContent(_ context.Context, req *droverv1.StatContentRequest) (*droverv1.StatContentResponse, error) {
+func (h handler) StatContent(_ context.Context, req *droverv1.StatContentRequest) (*droverv1.StatContentResponse,
+	error) {
 	p, err := h.s.ContentProgress(req.GetSha256(), req.GetSizeBytes())
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.StatContentResponse{Complete: p.Complete, HaveBytes: p.Have, SizeBytes: p.Size, Arriving: p.Arriving}, nil
+	return &droverv1.StatContentResponse{Complete: p.Complete, HaveBytes: p.Have, SizeBytes: p.Size,
+		Arriving: p.Arriving}, nil
 }
 
 // The modes of data on the wire. The default is persistent.
@@ -65,7 +69,8 @@ func modeIn(m droverv1.DataMode) depot.Mode {
 // dataIn converts data to put here.
 func dataIn(d *droverv1.Data) depot.Data {
 	out := depot.Data{
-		ID: d.GetId(), SHA256: d.GetContent().GetSha256(), Size: d.GetContent().GetSizeBytes(), Name: d.GetContent().GetName(),
+		ID: d.GetId(), SHA256: d.GetContent().GetSha256(), Size: d.GetContent().GetSizeBytes(),
+		Name:       d.GetContent().GetName(),
 		Dimensions: d.GetDimensions(), Mode: modeIn(d.GetMode()), Owner: d.GetOwner(),
 	}
 	if d.GetElement() != droverv1.ElementType_ELEMENT_TYPE_UNSPECIFIED {
@@ -79,8 +84,10 @@ func dataOut(d *depot.Data, site string) *droverv1.Data {
 	element, _ := catalogue.ElementNamed(d.Element)
 	return &droverv1.Data{
 		Id: d.ID, Content: &droverv1.File{Sha256: d.SHA256, SizeBytes: d.Size, Name: d.Name},
-		Element: elementsOut[element], Dimensions: d.Dimensions, Mode: modesOut[d.Mode], Owner: d.Owner, Site: site, Copy: d.Copy,
-		PutAt: timestamppb.New(d.Put.Truncate(time.Microsecond)), UsedAt: timestamppb.New(d.Used.Truncate(time.Microsecond)), JobId: d.Job,
+		Element: elementsOut[element], Dimensions: d.Dimensions, Mode: modesOut[d.Mode], Owner: d.Owner, Site: site,
+		Copy:   d.Copy,
+		PutAt:  timestamppb.New(d.Put.Truncate(time.Microsecond)),
+		UsedAt: timestamppb.New(d.Used.Truncate(time.Microsecond)), JobId: d.Job,
 	}
 }
 
@@ -96,7 +103,8 @@ func keepIn(all map[string]*droverv1.Keep) (map[string]site.Keep, error) {
 		mode := modeIn(k.GetMode())
 		if mode == "" {
 			return nil, &problem.Problem{
-				Reason: problem.BadValue, Field: "request.keep." + name + ".mode", Accepted: "volatile, sticky, persistent", Message: fmt.Sprintf("mode: %d", k.GetMode()),
+				Reason: problem.BadValue, Field: "request.keep." + name + ".mode",
+				Accepted: "volatile, sticky, persistent", Message: fmt.Sprintf("mode: %d", k.GetMode()),
 			}
 		}
 		out[name] = site.Keep{ID: k.GetDataId(), Mode: string(mode)}
@@ -142,7 +150,8 @@ func (h handler) GetData(_ context.Context, req *droverv1.GetDataRequest) (*drov
 }
 
 // CopyData copies data here from the site that has them.
-func (h handler) CopyData(ctx context.Context, req *droverv1.CopyDataRequest, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+func (h handler) CopyData(ctx context.Context, req *droverv1.CopyDataRequest,
+	stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
 	d, err := h.s.CopyData(ctx, req.GetId(), req.GetFrom(), func(have, size int64) error {
 		return stream.Send(&droverv1.CopyDataResponse{HaveBytes: have, SizeBytes: size})
 	})
@@ -153,7 +162,9 @@ func (h handler) CopyData(ctx context.Context, req *droverv1.CopyDataRequest, st
 }
 
 // ListData lists the data here.
-func (h handler) ListData(_ context.Context, req *droverv1.ServerServiceListDataRequest) (*droverv1.ServerServiceListDataResponse, error) {
+func (h handler) ListData(
+	_ context.Context, req *droverv1.ServerServiceListDataRequest,
+) (*droverv1.ServerServiceListDataResponse, error) {
 	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
@@ -182,7 +193,9 @@ type dataPosition struct {
 }
 
 // RemoveData removes data.
-func (h handler) RemoveData(_ context.Context, req *droverv1.ServerServiceRemoveDataRequest) (*droverv1.ServerServiceRemoveDataResponse, error) {
+func (h handler) RemoveData(
+	_ context.Context, req *droverv1.ServerServiceRemoveDataRequest,
+) (*droverv1.ServerServiceRemoveDataResponse, error) {
 	was, err := h.s.RemoveData(req.GetId())
 	if err != nil || was == nil {
 		return &droverv1.ServerServiceRemoveDataResponse{}, err
@@ -193,6 +206,7 @@ func (h handler) RemoveData(_ context.Context, req *droverv1.ServerServiceRemove
 // dataUsageOut returns the usage of the data quota for the wire.
 func dataUsageOut(u depot.Usage) *droverv1.DataUsage {
 	return &droverv1.DataUsage{
-		Handles: int32(u.Handles), UsedBytes: u.Used, QuotaBytes: u.Quota, OwnerQuotaBytes: u.OwnerQuota, Evicted: u.Evicted,
+		Handles: int32(u.Handles), UsedBytes: u.Used, QuotaBytes: u.Quota, OwnerQuotaBytes: u.OwnerQuota,
+		Evicted: u.Evicted,
 	}
 }

@@ -46,7 +46,8 @@ func (h httpHandler) headContent(w http.ResponseWriter, r *http.Request) error {
 	if text := r.URL.Query().Get("size"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return &problem.Problem{Reason: problem.BadValue, Field: "size", Accepted: "bytes", Message: fmt.Sprintf("size: %.70q", text)}
+			return &problem.Problem{Reason: problem.BadValue, Field: "size", Accepted: "bytes",
+				Message: fmt.Sprintf("size: %.70q", text)}
 		}
 		size = n
 	}
@@ -147,8 +148,9 @@ func wanted(r *http.Request) (blobs.Want, error) {
 	if err != nil || n != 3 || fmt.Sprintf("bytes %d-%d/%d", first, last, size) != text ||
 		first < 0 || length < 1 || last >= size || r.ContentLength >= 0 && r.ContentLength != length {
 		return want, &problem.Problem{
-			Reason: problem.BadValue, Field: "Content-Range", Accepted: "bytes FIRST-LAST/SIZE, with as many bytes as the body",
-			Message: fmt.Sprintf("Content-Range: %.70q, Content-Length %d", text, r.ContentLength),
+			Reason: problem.BadValue, Field: "Content-Range",
+			Accepted: "bytes FIRST-LAST/SIZE, with as many bytes as the body",
+			Message:  fmt.Sprintf("Content-Range: %.70q, Content-Length %d", text, r.ContentLength),
 		}
 	}
 	want.Size, want.Offset, want.Part = size, first, last+1 < size

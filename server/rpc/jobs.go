@@ -106,7 +106,9 @@ func (h handler) GetJob(ctx context.Context, req *droverv1.GetJobRequest) (*drov
 
 // ListJobs lists this site's jobs in the order of their submission. A page can be shorter than
 // requested so that it fits into a message.
-func (h handler) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
+func (h handler) ListJobs(
+	ctx context.Context, req *droverv1.ServerServiceListJobsRequest,
+) (*droverv1.ServerServiceListJobsResponse, error) {
 	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
@@ -131,7 +133,8 @@ func (h handler) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJo
 }
 
 // WatchJob sends a job's state, and again after every change.
-func (h handler) WatchJob(ctx context.Context, req *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+func (h handler) WatchJob(ctx context.Context, req *droverv1.WatchJobRequest,
+	stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
 	return h.s.WatchJob(ctx, req.GetJobId(), func(j *site.Job) error {
 		return stream.Send(&droverv1.WatchJobResponse{Job: h.jobOut(j)})
 	})
@@ -150,12 +153,14 @@ func (h handler) CancelJob(ctx context.Context, req *droverv1.CancelJobRequest) 
 func (h handler) jobOut(r *site.Job) *droverv1.Job {
 	request := &r.Dossier.Request
 	out := &droverv1.Job{
-		Id: string(r.ID), State: statesOut[r.State], Site: h.s.About().Name, Request: requestOut(request), Shape: rpc.Shape(r.Shape),
+		Id: string(r.ID), State: statesOut[r.State], Site: h.s.About().Name, Request: requestOut(request),
+		Shape:       rpc.Shape(r.Shape),
 		SubmittedAt: timeOut(r.Submitted), StartedAt: timeOut(r.Started), EndedAt: timeOut(r.Ended),
 		EstimatedCompletion: rpc.Duration(r.Estimate.Completion), EstimatedWait: rpc.Duration(r.Estimate.Wait),
 		EstimateKind: rpc.EstimateKind(r.Estimate.Kind), Decision: decisionOut(r.Dossier.Decision),
 		Epoch: r.Epoch, Revision: r.Revision, Attempt: r.Attempt, RetryOf: request.RetryOf,
-		CancelRecorded: r.Cancel && r.State != site.Cancelling, MovedTo: r.MovedTo(), Agreement: agreementsOut[r.Agreement()],
+		CancelRecorded: r.Cancel && r.State != site.Cancelling, MovedTo: r.MovedTo(),
+		Agreement: agreementsOut[r.Agreement()],
 	}
 	if request.Service == "" { // a tombstone
 		out.Request.Service, out.Request.Owner = r.Service, r.Owner
@@ -170,7 +175,8 @@ func (h handler) jobOut(r *site.Job) *droverv1.Job {
 		out.Nodes = r.Run.Nodes
 		for _, o := range r.Run.Outputs {
 			out.Outputs = append(out.Outputs, &droverv1.Output{
-				Argument: o.Argument, SizeBytes: o.Size, Sha256: o.SHA256, Element: elementsOut[o.Layout.Element], Dimensions: o.Layout.Dims, DataId: o.Data,
+				Argument: o.Argument, SizeBytes: o.Size, Sha256: o.SHA256, Element: elementsOut[o.Layout.Element],
+				Dimensions: o.Layout.Dims, DataId: o.Data,
 			})
 		}
 	}

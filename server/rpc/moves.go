@@ -60,7 +60,8 @@ func (h handler) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*
 func (h handler) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*droverv1.PlaceJobsResponse, error) {
 	list := make([]site.Placement, 0, len(req.GetPlacements()))
 	for i, p := range req.GetPlacements() {
-		placement := site.Placement{Job: batch.JobID(p.GetJobId()), To: p.GetTo(), MinGain: gainIn(p.GetMinGain()), Reason: p.GetReason()}
+		placement := site.Placement{Job: batch.JobID(p.GetJobId()), To: p.GetTo(), MinGain: gainIn(p.GetMinGain()),
+			Reason: p.GetReason()}
 		if p.GetTo() != "" {
 			if err := h.s.CheckPeerName(fmt.Sprintf("placements[%d].to", i), p.GetTo()); err != nil {
 				return nil, err
@@ -79,7 +80,9 @@ func (h handler) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) 
 }
 
 // ListMoves lists the known moves.
-func (h handler) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMovesRequest) (*droverv1.ServerServiceListMovesResponse, error) {
+func (h handler) ListMoves(
+	ctx context.Context, req *droverv1.ServerServiceListMovesRequest,
+) (*droverv1.ServerServiceListMovesResponse, error) {
 	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
@@ -116,7 +119,8 @@ func (h handler) SettleJob(ctx context.Context, req *droverv1.SettleJobRequest) 
 }
 
 // WatchJobs sends digests of all jobs that are not final, and of every change.
-func (h handler) WatchJobs(ctx context.Context, _ *droverv1.WatchJobsRequest, stream *connect.ServerStream[droverv1.WatchJobsResponse]) error {
+func (h handler) WatchJobs(ctx context.Context, _ *droverv1.WatchJobsRequest,
+	stream *connect.ServerStream[droverv1.WatchJobsResponse]) error {
 	return h.s.WatchJobs(ctx, func(jobs []site.Job, synced bool) error {
 		return stream.Send(&droverv1.WatchJobsResponse{Jobs: digestsOut(jobs), Synced: synced})
 	})
@@ -132,7 +136,8 @@ func digestsOut(jobs []site.Job) []*droverv1.JobDigest {
 
 func digestOut(j *site.Job) *droverv1.JobDigest {
 	return &droverv1.JobDigest{
-		Id: string(j.ID), State: statesOut[j.State], Epoch: j.Epoch, Service: j.Service, Owner: j.Owner, Shape: rpc.Shape(j.Shape),
+		Id: string(j.ID), State: statesOut[j.State], Epoch: j.Epoch, Service: j.Service, Owner: j.Owner,
+		Shape:       rpc.Shape(j.Shape),
 		SubmittedAt: timeOut(j.Submitted), StartedAt: timeOut(j.Started), MovedTo: j.MovedTo(),
 	}
 }
@@ -151,7 +156,8 @@ var (
 func moveOut(id batch.JobID, service string, m *site.Move) *droverv1.Move {
 	out := &droverv1.Move{
 		JobId: string(id), Service: service, From: m.From, To: m.To, Epoch: m.Epoch, State: moveStatesOut[m.State],
-		OrderedAt: timeOut(m.Ordered), SettledAt: timeOut(m.Settled), Reason: m.Reason, Agent: m.Agent, AbortedWhy: m.Why,
+		OrderedAt: timeOut(m.Ordered), SettledAt: timeOut(m.Settled), Reason: m.Reason, Agent: m.Agent,
+		AbortedWhy: m.Why,
 	}
 	if m.MinGain != site.AnyGain {
 		out.MinGain = gainOut(&m.MinGain)

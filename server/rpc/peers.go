@@ -50,8 +50,10 @@ func (p *Peers) Send(ctx context.Context, url string, m *site.Message) (site.Mes
 	switch m.Kind {
 	case site.Reserve:
 		req := &droverv1.ReserveRequest{
-			JobId: job, Epoch: epoch, From: from, Request: requestOut(&m.Parcel.Dossier.Request), Age: rpc.Duration(m.Parcel.Age),
-			SentAt: timeOut(m.Parcel.Sent), Retried: uint32(m.Parcel.Retried), Decision: decisionOut(m.Parcel.Dossier.Decision),
+			JobId: job, Epoch: epoch, From: from, Request: requestOut(&m.Parcel.Dossier.Request),
+			Age:    rpc.Duration(m.Parcel.Age),
+			SentAt: timeOut(m.Parcel.Sent), Retried: uint32(m.Parcel.Retried),
+			Decision: decisionOut(m.Parcel.Dossier.Decision),
 		}
 		if m.Parcel.Present != batch.Forever {
 			req.PresentCompletion = rpc.Duration(m.Parcel.Present)
@@ -93,9 +95,11 @@ func (p *Peers) Send(ctx context.Context, url string, m *site.Message) (site.Mes
 
 // OpenInput returns an input file of another server's job, from offset on. Read
 // returns the error of a failed call.
-func (p *Peers) OpenInput(ctx context.Context, url string, id batch.JobID, argument string, offset int64) io.ReadCloser {
+func (p *Peers) OpenInput(ctx context.Context, url string, id batch.JobID, argument string,
+	offset int64) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
-	stream, err := p.client(url).ReadContent(ctx, &droverv1.ReadContentRequest{JobId: string(id), Argument: argument, Offset: offset})
+	stream, err := p.client(url).ReadContent(ctx, &droverv1.ReadContentRequest{JobId: string(id), Argument: argument,
+		Offset: offset})
 	return &contentStream{stream: stream, err: err, cancel: cancel}
 }
 

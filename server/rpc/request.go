@@ -68,8 +68,9 @@ func valueIn(name string, v *droverv1.Value) (catalogue.Value, error) {
 		return arrayIn(name, k.ArrayValue)
 	}
 	return catalogue.Value{}, &problem.Problem{
-		Reason: problem.BadValue, Field: "request.arguments." + name, Accepted: "a value of a type that this server knows",
-		Message: fmt.Sprintf("argument %s: no value", name),
+		Reason: problem.BadValue, Field: "request.arguments." + name,
+		Accepted: "a value of a type that this server knows",
+		Message:  fmt.Sprintf("argument %s: no value", name),
 	}
 }
 
@@ -95,8 +96,9 @@ func valueOut(v catalogue.Value) *droverv1.Value {
 // requestOut is the inverse of RequestIn.
 func requestOut(r *site.Request) *droverv1.Request {
 	out := &droverv1.Request{
-		Service: r.Service, Owner: r.Owner, Width: r.Width, Deadline: timeOut(r.Deadline), EarliestStart: timeOut(r.EarliestStart),
-		MemoryBytes: r.Memory, Cpu: float64(r.CPU) / float64(batch.One), InputBytes: r.Input, InputSite: r.InputSite,
+		Service: r.Service, Owner: r.Owner, Width: r.Width, Deadline: timeOut(r.Deadline),
+		EarliestStart: timeOut(r.EarliestStart),
+		MemoryBytes:   r.Memory, Cpu: float64(r.CPU) / float64(batch.One), InputBytes: r.Input, InputSite: r.InputSite,
 		Idempotent: r.Idempotent, RetryOf: r.RetryOf, Labels: r.Labels,
 	}
 	out.Into, out.Site = string(r.Into), r.Site
@@ -150,11 +152,13 @@ func fileOut(f catalogue.File) *droverv1.File {
 
 // arrayIn converts a vector or matrix. The catalogue checks whether it fits its argument.
 func arrayIn(name string, a *droverv1.Array) (catalogue.Value, error) {
-	v := catalogue.Array(fileIn(a.GetContent()), catalogue.Layout{Element: elementsIn[a.GetElement()], Dims: a.GetDimensions()})
+	v := catalogue.Array(fileIn(a.GetContent()), catalogue.Layout{Element: elementsIn[a.GetElement()],
+		Dims: a.GetDimensions()})
 	if v.Type() == 0 {
 		return v, &problem.Problem{
-			Reason: problem.WrongDimensions, Field: "request.arguments." + name, Accepted: "1 dimension of a vector, 2 of a matrix",
-			Message: fmt.Sprintf("argument %s: %d dimensions", name, len(a.GetDimensions())),
+			Reason: problem.WrongDimensions, Field: "request.arguments." + name,
+			Accepted: "1 dimension of a vector, 2 of a matrix",
+			Message:  fmt.Sprintf("argument %s: %d dimensions", name, len(a.GetDimensions())),
 		}
 	}
 	return v, nil
@@ -171,7 +175,8 @@ func afterIn(list []*droverv1.Dependency) ([]site.Dependency, error) {
 	var out []site.Dependency
 	for _, d := range list {
 		switch d.GetCondition() {
-		case droverv1.DependencyCondition_DEPENDENCY_CONDITION_UNSPECIFIED, droverv1.DependencyCondition_DEPENDENCY_CONDITION_DONE,
+		case droverv1.DependencyCondition_DEPENDENCY_CONDITION_UNSPECIFIED,
+			droverv1.DependencyCondition_DEPENDENCY_CONDITION_DONE,
 			droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY:
 		default:
 			return nil, &problem.Problem{

@@ -51,7 +51,9 @@ func (h handler) BookReservation(ctx context.Context, req *droverv1.BookReservat
 }
 
 // ListReservations lists this site's reservations.
-func (h handler) ListReservations(ctx context.Context, req *droverv1.ServerServiceListReservationsRequest) (*droverv1.ServerServiceListReservationsResponse, error) {
+func (h handler) ListReservations(
+	ctx context.Context, req *droverv1.ServerServiceListReservationsRequest,
+) (*droverv1.ServerServiceListReservationsResponse, error) {
 	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
@@ -105,7 +107,8 @@ func bookingIn(b *droverv1.Booking) site.Booking {
 
 func (h handler) reservationOut(r *site.Reservation) *droverv1.Reservation {
 	return &droverv1.Reservation{
-		Id: string(r.ID), Site: h.s.About().Name, Name: r.Name, Owner: r.Owner, Width: r.Width, Start: timeOut(r.Start), End: timeOut(r.End),
+		Id: string(r.ID), Site: h.s.About().Name, Name: r.Name, Owner: r.Owner, Width: r.Width, Start: timeOut(r.Start),
+		End:   timeOut(r.End),
 		State: reservationsOut[r.State(h.s.Now())], BookedAt: timeOut(r.Booked), CancelledAt: timeOut(r.Cancelled),
 		Waiting: int32(r.Waiting), Running: int32(r.Running),
 	}
@@ -136,7 +139,8 @@ func reservationFilterIn(text string) (f site.ReservationFilter, err error) {
 		}
 		if !known {
 			return f, &problem.Problem{
-				Reason: problem.BadValue, Field: "filter", Accepted: accepted, Message: fmt.Sprintf("filter: %.70q, accepted: %s", term, accepted),
+				Reason: problem.BadValue, Field: "filter", Accepted: accepted,
+				Message: fmt.Sprintf("filter: %.70q, accepted: %s", term, accepted),
 			}
 		}
 	}
@@ -145,6 +149,7 @@ func reservationFilterIn(text string) (f site.ReservationFilter, err error) {
 
 func agreementCountsOut(a site.Agreements) *droverv1.AgreementCounts {
 	return &droverv1.AgreementCounts{
-		Accepted: a.Accepted, Kept: a.Kept, BrokenByUser: a.ByUser, BrokenBySite: a.BySite, Void: a.Void, Value: a.Value, Penalty: a.Penalty,
+		Accepted: a.Accepted, Kept: a.Kept, BrokenByUser: a.ByUser, BrokenBySite: a.BySite, Void: a.Void,
+		Value: a.Value, Penalty: a.Penalty,
 	}
 }

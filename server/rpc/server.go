@@ -49,7 +49,8 @@ type Jobs interface {
 	Job(ctx context.Context, id string) (site.Job, error)
 	// Jobs passes a page of jobs to take, which returns false for a job that no longer fits into
 	// the page.
-	Jobs(ctx context.Context, f site.Filter, token string, limit int, take func(*site.Job) bool) (next string, err error)
+	Jobs(ctx context.Context, f site.Filter, token string, limit int, take func(*site.Job) bool) (next string,
+		err error)
 	// WatchJob sends a job now and after every change, until it is final.
 	WatchJob(ctx context.Context, id string, send func(*site.Job) error) error
 	Cancel(ctx context.Context, id string) (site.Job, error)

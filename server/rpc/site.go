@@ -52,7 +52,8 @@ func siteOut(a *About) *droverv1.Site {
 		Limits:   &droverv1.Limits{Width: a.Width, Walltime: rpc.Duration(a.Walltime), FileBytes: a.FileBytes},
 	}
 	for _, n := range a.Platform.Nodes {
-		out.Platform.Nodes = append(out.Platform.Nodes, &droverv1.Node{Name: n.Name, Processors: n.Processors, MemoryBytes: n.Memory})
+		out.Platform.Nodes = append(out.Platform.Nodes, &droverv1.Node{Name: n.Name, Processors: n.Processors,
+			MemoryBytes: n.Memory})
 	}
 	return out
 }
@@ -62,7 +63,8 @@ func siteOut(a *About) *droverv1.Site {
 func serviceOut(service *catalogue.Service, width int32) *droverv1.Service {
 	lo, hi, moldable := service.Widths()
 	out := &droverv1.Service{
-		Name: service.Name, Doc: service.Doc, WidthMin: lo, WidthMax: max(min(hi, width), lo), Moldable: moldable, MemoryBytes: service.Memory,
+		Name: service.Name, Doc: service.Doc, WidthMin: lo, WidthMax: max(min(hi, width), lo), Moldable: moldable,
+		MemoryBytes: service.Memory,
 	}
 	for i := range service.Arguments {
 		a := &service.Arguments[i]
@@ -96,7 +98,8 @@ func (h handler) GetStatus(ctx context.Context, req *droverv1.GetStatusRequest) 
 // accuracyOut returns the accuracy of estimates for the wire.
 func accuracyOut(a *site.Accuracy) *droverv1.Accuracy {
 	out := func(e site.Errors) *droverv1.Errors {
-		return &droverv1.Errors{Bias: rpc.Duration(e.Bias), Median: rpc.Duration(e.Median), P50: rpc.Duration(e.P50), P90: rpc.Duration(e.P90)}
+		return &droverv1.Errors{Bias: rpc.Duration(e.Bias), Median: rpc.Duration(e.Median), P50: rpc.Duration(e.P50),
+			P90: rpc.Duration(e.P90)}
 	}
 	return &droverv1.Accuracy{
 		Service: a.Service, Jobs: int32(a.Jobs), Start: out(a.Start), Completion: out(a.End),
@@ -105,7 +108,8 @@ func accuracyOut(a *site.Accuracy) *droverv1.Accuracy {
 }
 
 // SetDraining stops or resumes the acceptance of new jobs.
-func (h handler) SetDraining(ctx context.Context, req *droverv1.SetDrainingRequest) (*droverv1.SetDrainingResponse, error) {
+func (h handler) SetDraining(ctx context.Context, req *droverv1.SetDrainingRequest) (*droverv1.SetDrainingResponse,
+	error) {
 	if err := h.s.SetDraining(ctx, req.GetDraining()); err != nil {
 		return nil, err
 	}
@@ -128,7 +132,8 @@ func (h handler) status(ctx context.Context) (*droverv1.SiteStatus, error) {
 		ProcessorsBusy: l.Busy, Processors: l.Processors, Load: float64(l.Busy) / float64(l.Processors),
 		BacklogSeconds: l.Backlog.Seconds(), Ended: l.Ended,
 		Draining: s.Draining, Degraded: s.Degraded, Commits: s.Commits, Syncs: s.Syncs,
-		Bound: int32(min(l.Bound, math.MaxInt32)), Agreements: agreementCountsOut(s.Agreements), Data: dataUsageOut(s.Data),
+		Bound: int32(min(l.Bound, math.MaxInt32)), Agreements: agreementCountsOut(s.Agreements),
+		Data: dataUsageOut(s.Data),
 	}, nil
 }
 
@@ -153,7 +158,8 @@ func (h handler) GetSite(ctx context.Context, _ *droverv1.GetSiteRequest) (*drov
 func reportOut(r *policy.Report) *droverv1.PolicyState {
 	out := &droverv1.PolicyState{Active: r.Active, Figures: figuresOut(r.Figures)}
 	for _, s := range r.Switches {
-		out.Switches = append(out.Switches, &droverv1.PolicySwitch{At: timeOut(s.At), From: s.From, To: s.To, Values: figuresOut(s.Values)})
+		out.Switches = append(out.Switches, &droverv1.PolicySwitch{At: timeOut(s.At), From: s.From, To: s.To,
+			Values: figuresOut(s.Values)})
 	}
 	return out
 }
@@ -173,7 +179,8 @@ const (
 )
 
 // WatchSite sends the usage of nodes and jobs.
-func (h handler) WatchSite(ctx context.Context, req *droverv1.WatchSiteRequest, stream *connect.ServerStream[droverv1.WatchSiteResponse]) error {
+func (h handler) WatchSite(ctx context.Context, req *droverv1.WatchSiteRequest,
+	stream *connect.ServerStream[droverv1.WatchSiteResponse]) error {
 	interval := time.Second
 	if req.GetEvery() != nil {
 		interval = min(max(req.GetEvery().AsDuration(), shortestInterval), longestInterval)
@@ -183,18 +190,21 @@ func (h handler) WatchSite(ctx context.Context, req *droverv1.WatchSiteRequest, 
 
 func (h handler) usageOut(u *Usage) *droverv1.WatchSiteResponse {
 	out := &droverv1.WatchSiteResponse{
-		At: timestamppb.New(u.At), Waiting: int32(min(u.Waiting, math.MaxInt32)), Capabilities: h.s.About().Capabilities,
+		At: timestamppb.New(u.At), Waiting: int32(min(u.Waiting, math.MaxInt32)),
+		Capabilities: h.s.About().Capabilities,
 	}
 	for i := range u.Nodes {
 		n := &u.Nodes[i]
 		out.Nodes = append(out.Nodes, &droverv1.NodeUse{
-			Name: n.Name, Processors: n.Processors, Given: n.Allocated, MemoryBytes: n.Memory, Tasks: n.Tasks, Away: n.Away != "", AwayReason: n.Away,
+			Name: n.Name, Processors: n.Processors, Given: n.Allocated, MemoryBytes: n.Memory, Tasks: n.Tasks,
+			Away: n.Away != "", AwayReason: n.Away,
 		})
 	}
 	for i := range u.Jobs {
 		j := &u.Jobs[i]
 		use := &droverv1.JobUse{
-			JobId: string(j.Job.ID), Service: j.Job.Service, Owner: j.Job.Owner, Paused: j.Paused, Nodes: j.Nodes, Tasks: j.Tasks,
+			JobId: string(j.Job.ID), Service: j.Job.Service, Owner: j.Job.Owner, Paused: j.Paused, Nodes: j.Nodes,
+			Tasks: j.Tasks,
 			Share: shareOut(j.Share), Yield: j.Yield, DeclaredCpu: shareOut(j.Declared), NeedCpu: shareOut(j.Need),
 			UsedCpu: j.CPURate, UsedMemoryBytes: j.Memory, MeasuredMemoryBytes: j.PeakMemory,
 		}

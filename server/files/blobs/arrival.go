@@ -19,7 +19,8 @@ import (
 const (
 	mostArrivals = 32
 	longestHalf  = 24 * time.Hour
-	halfShare    = 8 // partial content may use 1/halfShare of the capacity, and at least the size of the largest content
+	// partial content may use 1/halfShare of the capacity, and at least the size of the largest content
+	halfShare = 8
 	// patience is how long a sender may be silent before another sender of the same content can
 	// replace it.
 	patience = 3 * time.Second

@@ -37,7 +37,8 @@ func (e *QuotaError) Error() string {
 	if e.Handles > 0 {
 		return fmt.Sprintf("there are %d handles at this site, the most that there can be, and none may go", e.Handles)
 	}
-	return fmt.Sprintf("no room for %d bytes: data %s may take %d bytes, of which %d are used by data that cannot be evicted", e.Need, scope, e.Quota, e.Fixed)
+	return fmt.Sprintf("no room for %d bytes: data %s may take %d bytes, "+
+		"of which %d are used by data that cannot be evicted", e.Need, scope, e.Quota, e.Fixed)
 }
 
 // Fate is the reason why data are gone.
