@@ -27,7 +27,7 @@ func (s *settings) planner() roster.Planner {
 	case BFeasy:
 		return backfill.New(backfill.EASY, nil)
 	case BFrm:
-		return backfill.New(backfill.Anew, s.heuristics)
+		return backfill.New(backfill.Renewed, s.heuristics)
 	case BFunrm:
 		return backfill.New(backfill.Kept, s.heuristics)
 	case EDF:

@@ -52,7 +52,9 @@ func (p *prematch) clear(s *farm.State, m *farm.Matrix) {
 				k++
 			}
 			p.jobs = append(p.jobs, int32(at))
-			p.items = append(p.items, license.Item{Value: m.Row(at).Mean(), Needs: p.members[k].needs, Kept: s.Jobs[at].Fixed})
+			p.items = append(p.items, license.Item{
+				Value: m.Row(at).Mean(), Needs: p.members[k].needs, Kept: s.Jobs[at].Fixed,
+			})
 		}
 		p.keep = slices.Grow(p.keep[:0], len(p.items))[:len(p.items)]
 		p.knapsack.Greedy(p.items, p.copies, p.keep)

@@ -78,7 +78,7 @@ func (s *settings) put(key, v string) string {
 	case "refill":
 		return boolean(v, &s.refill)
 	case "anew":
-		return boolean(v, &s.edf.Anew)
+		return boolean(v, &s.edf.ReplanAll)
 	case "order":
 		i := slices.Index(edf.Orders, v)
 		if i < 0 {
@@ -105,7 +105,9 @@ func (s *settings) complete(given batch.Settings) []error {
 	a := s.algorithm
 	var wrong []error
 	refuse := func(key, accepted string) {
-		wrong = append(wrong, &batch.SettingError{Policy: "convergent", Key: key, Value: given[key], Accepted: accepted})
+		wrong = append(wrong, &batch.SettingError{
+			Policy: "convergent", Key: key, Value: given[key], Accepted: accepted,
+		})
 	}
 	if _, set := given["overhead"]; !set && a.Convergent() && !a.Preempts() {
 		s.constants.Overhead = heuristic.KeepRunning
@@ -135,13 +137,13 @@ func (s *settings) complete(given batch.Settings) []error {
 	if s.refill && !a.Convergent() {
 		refuse("refill", "false with "+a.String()+", which discards no job")
 	}
-	if s.edf.Anew && a != EDF {
+	if s.edf.ReplanAll && a != EDF {
 		refuse("anew", "false with "+a.String()+": it is for EDF")
 	}
 	switch {
 	case s.edf.Order != edf.Earliest && a != EDF:
 		refuse("order", "earliest with "+a.String()+": it is for EDF")
-	case s.edf.Order == edf.Queued && s.edf.Anew:
+	case s.edf.Order == edf.Queued && s.edf.ReplanAll:
 		refuse("order", "earliest, latest with anew, where no job takes the machine of another")
 	}
 	return wrong
@@ -179,7 +181,9 @@ func (s *settings) preset(given batch.Settings) []error {
 		if name == "" {
 			name = "(empty)"
 		}
-		return []error{&batch.SettingError{Policy: "convergent", Key: "preset", Value: name, Accepted: PresetPaper + ", " + PresetDeadlines}}
+		return []error{&batch.SettingError{
+			Policy: "convergent", Key: "preset", Value: name, Accepted: PresetPaper + ", " + PresetDeadlines,
+		}}
 	}
 	s.deadlines = true
 	s.constants.DeadlineK = 100 * heuristic.One

@@ -51,18 +51,18 @@ func TestInvalidSettingsAreReportedTogether(t *testing.T) {
 		{batch.Settings{"preset": "best"}, []string{"preset"}},
 	} {
 		_, err := convergent.New(machines(100), c.set)
-		told := batch.SettingErrors(err)
+		errs := batch.SettingErrors(err)
 		for _, key := range c.keys {
 			found := false
-			for _, e := range told {
+			for _, e := range errs {
 				found = found || e.Key == key && e.Accepted != "" && e.Policy == "convergent"
 			}
 			if !found {
 				t.Errorf("%v: no error about %s in %v", c.set, key, err)
 			}
 		}
-		if len(told) != len(c.keys) {
-			t.Errorf("%v: %d errors, want %d: %v", c.set, len(told), len(c.keys), err)
+		if len(errs) != len(c.keys) {
+			t.Errorf("%v: %d errors, want %d: %v", c.set, len(errs), len(c.keys), err)
 		}
 	}
 }

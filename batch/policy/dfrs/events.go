@@ -177,11 +177,11 @@ func (p *Policy) again(now batch.Time, h batch.Handle) {
 // stopped records that a job has left the nodes it held, as ordered or by the driver.
 func (p *Policy) stopped(now batch.Time, ev *batch.Event) {
 	j := p.known(ev.Job)
-	told := len(j.gone) > 0
-	if !told && !j.running && (j.home == nil || ev.Checkpoint) {
+	requested := len(j.gone) > 0
+	if !requested && !j.running && (j.home == nil || ev.Checkpoint) {
 		panic(fmt.Sprintf("dfrs: job %d was not stopped", ev.Job))
 	}
-	if told {
+	if requested {
 		p.leave(j, -1)
 		if j.running { // elsewhere
 			return
@@ -196,7 +196,7 @@ func (p *Policy) stopped(now batch.Time, ev *batch.Event) {
 	}
 	stranded := j.stranded
 	j.stranded = false
-	if !told || stranded {
+	if !requested || stranded {
 		p.lose(j, ev)
 		p.again(now, ev.Job)
 		return

@@ -15,15 +15,15 @@ type Rule uint8
 
 // The rules.
 const (
-	EASY Rule = iota // by submission
-	Anew             // BF-rm: by priority, a new reservation at each event
-	Kept             // BF-unrm: by priority, reservations are kept
+	EASY    Rule = iota // by submission
+	Renewed             // BF-rm: by priority, a new reservation at each event
+	Kept                // BF-unrm: by priority, reservations are kept
 )
 
 // Planner plans by backfilling.
 type Planner struct {
 	rule       Rule
-	anew       func() *heuristic.Collection
+	collect    func() *heuristic.Collection
 	heuristics *heuristic.Collection
 	matrix     farm.Matrix
 
@@ -45,7 +45,7 @@ type entry struct {
 
 // New returns a planner. EASY does not use the heuristics.
 func New(rule Rule, heuristics func() *heuristic.Collection) *Planner {
-	p := &Planner{rule: rule, anew: heuristics}
+	p := &Planner{rule: rule, collect: heuristics}
 	if rule != EASY {
 		p.heuristics = heuristics()
 	}
@@ -60,7 +60,7 @@ func (p *Planner) InOrder() bool { return p.rule == EASY }
 
 // Fork returns an independent copy.
 func (p *Planner) Fork() roster.Planner {
-	f := New(p.rule, p.anew)
+	f := New(p.rule, p.collect)
 	f.promised, f.machine = p.promised, p.machine
 	return f
 }

@@ -120,7 +120,7 @@ func TestBackfillingRespectsTheFirstJob(t *testing.T) {
 }
 
 func TestTheFirstWaitingJob(t *testing.T) {
-	for rule, want := range map[backfill.Rule]int32{backfill.EASY: 0, backfill.Anew: 1, backfill.Kept: 1} {
+	for rule, want := range map[backfill.Rule]int32{backfill.EASY: 0, backfill.Renewed: 1, backfill.Kept: 1} {
 		s := state(0, []int32{100}, waits(50, 1, 0), waits(10, 1, 0))
 		if got := plan(backfill.New(rule, shortest), s)[0]; got != want {
 			t.Errorf("rule %d: job %d, want %d", rule, got, want)
@@ -130,7 +130,7 @@ func TestTheFirstWaitingJob(t *testing.T) {
 
 // Job 1 has a reservation of job 0's machine. Then a shorter job comes, and job 0 ends.
 func TestAReservationIsKeptWhenAShorterJobComes(t *testing.T) {
-	for rule, want := range map[backfill.Rule]int32{backfill.Anew: 2, backfill.Kept: 1} {
+	for rule, want := range map[backfill.Rule]int32{backfill.Renewed: 2, backfill.Kept: 1} {
 		p := backfill.New(rule, shortest)
 		s := state(0, []int32{100}, runs(0, 100, 0), waits(50, 1, 0), waits(10, 1, 0))
 		all := s.Jobs
@@ -153,7 +153,7 @@ func TestAReservationIsKeptWhenAShorterJobComes(t *testing.T) {
 // the job on machine 1, the better one, turns out to end at 80. Because the reservation is
 // kept, job 3, which holds a copy for 90 seconds on machine 2, does not delay job 2.
 func TestAReservationIsForOneMachine(t *testing.T) {
-	for rule, want := range map[backfill.Rule]int32{backfill.Anew: free, backfill.Kept: 3} {
+	for rule, want := range map[backfill.Rule]int32{backfill.Renewed: free, backfill.Kept: 3} {
 		p := backfill.New(rule, shortest)
 		s := narrow(state(2, []int32{100, 200, 50}, runs(0, 100, 0), runs(1, 150, 0), waits(10, 2, 2), waits(90, 1, 1)), 2)
 		all := s.Jobs

@@ -15,7 +15,7 @@
 // The rules differ in the order of jobs and the treatment of reservations:
 //
 //   - EASY: by submission; a new reservation at each event
-//   - Anew (BF-rm): by descending priority; a new reservation at each event
+//   - Renewed (BF-rm): by descending priority; a new reservation at each event
 //   - Kept (BF-unrm): by descending priority; a job keeps its reservation and machine until
 //     it runs, but starts earlier if it can
 //

@@ -26,8 +26,8 @@ type lifted struct{ job, machine int32 }
 
 // How selects variants that the paper does not have, or may have meant.
 type How struct {
-	Anew  bool // all jobs choose their machines at each event, also running ones
-	Order Order
+	ReplanAll bool // all jobs choose their machines at each event, also running ones
+	Order     Order
 }
 
 // Order is the order of jobs.
@@ -63,12 +63,12 @@ func (p *Planner) Plan(s *farm.State, plan []int32) {
 			p.left.Take(s, &s.Jobs[i])
 		}
 	}
-	if !p.how.Anew {
+	if !p.how.ReplanAll {
 		p.stay()
 	}
 	for k, i := range p.jobs {
 		j := &s.Jobs[i]
-		if j.Fixed || p.at[i] != farm.NoMachine || p.start(i) || p.how.Anew || p.how.Order == Queued {
+		if j.Fixed || p.at[i] != farm.NoMachine || p.start(i) || p.how.ReplanAll || p.how.Order == Queued {
 			continue
 		}
 		p.preempt(i, k)

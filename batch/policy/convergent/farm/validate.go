@@ -88,7 +88,8 @@ func (s *State) validateJob(p *problems, j *Job, at string) {
 	p.unless(j.Done >= 0, j.Done, "0 or more", "%s.done", at)
 	p.unless(j.Memory >= 0, j.Memory, "0 or more", "%s.memory", at)
 	p.unless(j.CPUs >= 0, j.CPUs, "0 or more", "%s.cpus", at)
-	p.unless(j.Deadline == 0 || j.Deadline > j.Submit, j.Deadline, "0 (none) or later than the submission", "%s.deadline", at)
+	p.unless(j.Deadline == 0 || j.Deadline > j.Submit, j.Deadline,
+		"0 (none) or later than the submission", "%s.deadline", at)
 	p.unless(s.known(j.Machine), j.Machine, "-1 (none) or a machine", "%s.machine", at)
 	p.unless(s.known(j.Last), j.Last, "-1 (none) or a machine", "%s.last", at)
 	p.unless(!j.Held || j.Machine != NoMachine, j.Held, "only for a job that has a machine", "%s.held", at)

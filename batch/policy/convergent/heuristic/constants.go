@@ -114,7 +114,8 @@ func (c *Constants) Validate() error {
 		return fmt.Errorf("heuristics: deadlineK: %v, accepted: %v..%v", c.DeadlineK, kLeast, kMost)
 	}
 	if c.DeadlineMin > c.DeadlineMax {
-		return fmt.Errorf("heuristics: deadlineMin: %v, accepted: at most deadlineMax, %v", c.DeadlineMin, c.DeadlineMax)
+		return fmt.Errorf("heuristics: deadlineMin: %v, accepted: at most deadlineMax, %v",
+			c.DeadlineMin, c.DeadlineMax)
 	}
 	if c.AgingUnit < 0 {
 		return fmt.Errorf("heuristics: unit of aging: %d, accepted: 1 us or more, 0 for a second", c.AgingUnit)

@@ -55,11 +55,13 @@ func (r *Roster) begin(now batch.Time, h batch.Handle, out *batch.Decisions) {
 		out.Add(kind, h, batch.NodeAllocation{Node: j.at, Processors: j.cpus, Share: batch.One})
 		return
 	}
-	places := make([]batch.NodeAllocation, 0, len(j.spec.Groups))
+	allocation := make([]batch.NodeAllocation, 0, len(j.spec.Groups))
 	for g := range j.spec.Groups {
-		places = append(places, batch.NodeAllocation{Node: j.at, Processors: j.spec.Groups[g].Tasks, Group: int32(g), Share: batch.One})
+		allocation = append(allocation, batch.NodeAllocation{
+			Node: j.at, Processors: j.spec.Groups[g].Tasks, Group: int32(g), Share: batch.One,
+		})
 	}
-	out.Add(kind, h, places...)
+	out.Add(kind, h, allocation...)
 }
 
 // take books a machine and licenses for a job.

@@ -69,7 +69,8 @@ func (r *Roster) Underway(yield func(batch.Event) bool) {
 		if j.state == absent {
 			continue
 		}
-		if (j.leaving != none || j.stranded) && !yield(batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: !j.stranded}) {
+		stopped := batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: !j.stranded}
+		if (j.leaving != none || j.stranded) && !yield(stopped) {
 			return
 		}
 		if j.awaited && !j.stranded && !yield(batch.Event{Kind: batch.Resumed, Job: h}) {

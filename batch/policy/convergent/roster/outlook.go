@@ -84,7 +84,9 @@ func (r *Roster) look(now batch.Time, asks []batch.Ask, out []batch.Estimate) {
 		}
 		j := job{spec: a.Job}
 		r.describe(&j, batch.Shape{Width: 1, Walltime: 1})
-		o.jobs = append(o.jobs, ahead{job: r.planned(&j), from: max(now, a.From, a.Job.EarliestStart), order: math.MaxInt64, ask: i})
+		o.jobs = append(o.jobs, ahead{
+			job: r.planned(&j), from: max(now, a.From, a.Job.EarliestStart), order: math.MaxInt64, ask: i,
+		})
 	}
 	orderly, is := r.planner.(interface{ InOrder() bool })
 	inOrder := is && orderly.InOrder()
@@ -145,7 +147,10 @@ func (r *Roster) planned(j *job) farm.Job {
 // outlook returns an outlook with all present jobs. Jobs that stay have already taken their
 // machines and licenses.
 func (r *Roster) outlook(now batch.Time) *outlook {
-	o := &outlook{farm: farm.State{Now: now, Machines: r.memories(), Licenses: r.licenses}, free: make([]batch.Time, len(r.machines))}
+	o := &outlook{
+		farm: farm.State{Now: now, Machines: r.memories(), Licenses: r.licenses},
+		free: make([]batch.Time, len(r.machines)),
+	}
 	for m := range o.free {
 		o.free[m] = now
 	}

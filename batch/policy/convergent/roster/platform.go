@@ -21,14 +21,16 @@ type site struct {
 func siteOf(p batch.Platform) (*site, []farm.Machine, error) {
 	s := &site{license: map[string]int32{}, machine: map[string]int32{}}
 	if len(p.Nodes) > farm.MaxMachines {
-		return nil, nil, fmt.Errorf("policy convergent: nodes: %d, accepted: at most %d", len(p.Nodes), farm.MaxMachines)
+		return nil, nil, fmt.Errorf("policy convergent: nodes: %d, accepted: at most %d",
+			len(p.Nodes), farm.MaxMachines)
 	}
 	for i := range p.Nodes {
 		s.scored = s.scored || p.Nodes[i].Score != 0
 	}
 	for i, pool := range p.Licenses {
 		if _, twice := s.license[pool.Name]; twice || pool.Name == "" || pool.Copies < 0 {
-			return nil, nil, fmt.Errorf("policy convergent: licenses[%d]: %q, %d copies, accepted: each name once, 0 copies or more", i, pool.Name, pool.Copies)
+			return nil, nil, fmt.Errorf("policy convergent: licenses[%d]: %q, %d copies, "+
+				"accepted: each name once, 0 copies or more", i, pool.Name, pool.Copies)
 		}
 		s.add(farm.License{Name: pool.Name, Copies: pool.Copies})
 	}
@@ -44,13 +46,15 @@ func siteOf(p batch.Platform) (*site, []farm.Machine, error) {
 		}
 	}
 	if len(s.licenses) > farm.MaxLicenses {
-		return nil, nil, fmt.Errorf("policy convergent: licenses: %d, accepted: at most %d", len(s.licenses), farm.MaxLicenses)
+		return nil, nil, fmt.Errorf("policy convergent: licenses: %d, accepted: at most %d",
+			len(s.licenses), farm.MaxLicenses)
 	}
 	machines := make([]farm.Machine, len(p.Nodes))
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		if n.Score < 0 || s.scored && n.Score == 0 {
-			return nil, nil, fmt.Errorf("policy convergent: nodes[%d].score: %d, accepted: at least 1, as other nodes have scores", i, n.Score)
+			return nil, nil, fmt.Errorf("policy convergent: nodes[%d].score: %d, "+
+				"accepted: at least 1, as other nodes have scores", i, n.Score)
 		}
 		m := farm.Machine{Score: max(n.Score, 1), CPUs: n.Processors, Memory: n.Memory}
 		for l := range named {

@@ -62,9 +62,11 @@ func New(p batch.Platform, planner Planner) (*Roster, error) {
 // Fork returns an independent copy.
 func (r *Roster) Fork() batch.Policy {
 	return &Roster{
-		site: r.site, planner: r.planner.Fork(), machines: slices.Clone(r.machines), jobs: slices.Clone(r.jobs), seq: r.seq,
+		site: r.site, planner: r.planner.Fork(), machines: slices.Clone(r.machines),
+		jobs: slices.Clone(r.jobs), seq: r.seq,
 		active: slices.Clone(r.active), parked: slices.Clone(r.parked),
-		on: slices.Clone(r.on), taken: slices.Clone(r.taken), dirty: r.dirty, pending: r.pending, residents: r.residents, crowded: r.crowded,
+		on: slices.Clone(r.on), taken: slices.Clone(r.taken),
+		dirty: r.dirty, pending: r.pending, residents: r.residents, crowded: r.crowded,
 	}
 }
 
@@ -184,7 +186,9 @@ func (r *Roster) enter(h batch.Handle) {
 }
 
 func (r *Roster) find(seq int64) (int, bool) {
-	return slices.BinarySearchFunc(r.active, seq, func(h batch.Handle, seq int64) int { return cmp.Compare(r.jobs[h].seq, seq) })
+	return slices.BinarySearchFunc(r.active, seq, func(h batch.Handle, seq int64) int {
+		return cmp.Compare(r.jobs[h].seq, seq)
+	})
 }
 
 // out removes a job from the plan.

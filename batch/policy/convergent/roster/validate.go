@@ -31,7 +31,10 @@ func NewEdge(p batch.Platform) (*Edge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Edge{roster: Roster{site: site, machines: machines}, farm: farm.State{Machines: machines, Licenses: site.licenses}}, nil
+	return &Edge{
+		roster: Roster{site: site, machines: machines},
+		farm:   farm.State{Machines: machines, Licenses: site.licenses},
+	}, nil
 }
 
 // Validate returns an error if a job submitted at the given time can never run here; the policy

@@ -153,7 +153,10 @@ func (p *Packer) loadPins(m *Machine, n int) {
 	for i := range p.jobs[:n] {
 		for _, at := range p.jobs[i].Pinned {
 			g := &p.jobs[i].Groups[at.Group]
-			one := pin{node: at.Node, job: int32(i), group: at.Group, tasks: int64(at.Tasks), need: int64(g.CPU), memory: g.Memory}
+			one := pin{
+				node: at.Node, job: int32(i), group: at.Group,
+				tasks: int64(at.Tasks), need: int64(g.CPU), memory: g.Memory,
+			}
 			if m.Memory == 0 {
 				one.memory = 0
 			}

@@ -195,7 +195,8 @@ func (p *Pool) Give(node int32, amount int64) {
 // yield of others that compete for the same node, up to One.
 func (p *Pool) Weigh(number, weight int32) {
 	if weight < 1 || weight > MaxWeight || !p.Has(number) {
-		panic(fmt.Sprintf("share: weigh: weight %d for job %d: want 1..%d and an existing job", weight, number, MaxWeight))
+		panic(fmt.Sprintf("share: weigh: weight %d for job %d: want 1..%d and an existing job",
+			weight, number, MaxWeight))
 	}
 	if j := &p.jobs[number]; j.weight != weight {
 		for _, stay := range j.at {
@@ -210,7 +211,8 @@ func (p *Pool) Weigh(number, weight int32) {
 // submission, its virtual time, and the least yield that it gets if there is room.
 func (p *Pool) Expect(number int32, flow, virtual batch.Duration, least batch.Share) {
 	if flow < 0 || virtual < 0 || least < 0 || least > batch.One || !p.Has(number) {
-		panic(fmt.Sprintf("share: expect: job %d, flow %v, virtual %v, least %d: out of range", number, flow, virtual, least))
+		panic(fmt.Sprintf("share: expect: job %d, flow %v, virtual %v, least %d: out of range",
+			number, flow, virtual, least))
 	}
 	j := &p.jobs[number]
 	j.flow, j.virtual, j.least = flow, virtual, least
