@@ -17,7 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 )
 
-// found is what runs already: a job of the given width on node n1 and its process.
+// found returns a running job of the given width on node n1, and its process.
 func found(name string, width int32, walltime batch.Duration, started time.Time) (Adopted, *fake) {
 	p := &fake{end: make(chan Exit, 1)}
 	return Adopted{
@@ -84,7 +84,7 @@ func TestAdoptedJobPastItsWalltimeIsEndedAtOnce(t *testing.T) {
 }
 
 func TestAdoptedJobEndsAsItsProcess(t *testing.T) {
-	a, proc := found("a", 2, batch.Minute, time.Now().Add(time.Hour)) // the clock was set back
+	a, proc := found("a", 2, batch.Minute, time.Now().Add(time.Hour)) // as after the clock was set back
 	s := open(t, Config{Launcher: newFakes(), Adopt: []Adopted{a}})
 	if f := find(t, s, "a"); time.Until(f.Started) > 0 {
 		t.Errorf("started in %v", time.Until(f.Started))
@@ -116,7 +116,7 @@ func TestJobsThatNoLongerFitAreNotAdopted(t *testing.T) {
 	}
 }
 
-// supervised is a fake that can be left running.
+// supervised is a fake process that outlives its System.
 type supervised struct {
 	*fake
 	once sync.Once
@@ -134,7 +134,7 @@ func (p *supervised) Wait() Exit {
 	}
 }
 
-// supervisors is a launcher of such fakes.
+// supervisors is a launcher of supervised processes.
 type supervisors struct{ launched chan *supervised }
 
 func (l supervisors) Launch(spec Spec) (Launched, error) {
@@ -150,7 +150,7 @@ func TestReleaseLeavesRunningJobsAlone(t *testing.T) {
 	do(t, s, submission("a", 2, self("exit")), submission("b", 2, self("exit")), submission("waits", 4, self("exit")))
 	await(t, s, "a", batch.PhaseRunning)
 	await(t, s, "b", batch.PhaseRunning)
-	do(t, s, order(batch.CmdCancel, "b")) // has not ended when the system does
+	do(t, s, order(batch.CmdCancel, "b")) // still running when the system ends
 	ctx := context.Background()
 	if err := s.Release(ctx); err != nil {
 		t.Fatal(err)
@@ -260,14 +260,13 @@ func TestReleasedProcessesRunOn(t *testing.T) {
 	if !alive(pids[0]) || !alive(pids[1]) {
 		t.Error("processes were ended")
 	}
-	// Its goroutine goes with it: that is what goleak looks for.
+	// goleak checks that its goroutine has ended.
 	if err := syscall.Kill(-pids[0], syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Error(err)
 	}
 }
 
-// slowSecond is a launcher of fakes whose second launch takes as long as the test
-// says.
+// slowSecond is a launcher of fakes. The test controls the duration of the second launch.
 type slowSecond struct {
 	slowFakes
 	first *sync.Once
@@ -377,7 +376,7 @@ func TestCloseKillsAtOnceWhenItsContextEnds(t *testing.T) {
 	closed := make(chan error)
 	go func() { closed <- s.Close(ctx) }()
 	for {
-		// The order is refused as soon as Close has reached the loop.
+		// The loop refuses commands after Close has reached it.
 		err := s.Do(context.Background(), []batch.Command{order(batch.CmdHold, "a")})
 		if err != nil && strings.Contains(err.Error(), ReasonClosed) {
 			break

@@ -14,8 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 )
 
-// rounds submits jobs by the hundred, waits for the news of their ends, and
-// reports jobs per second.
+// rounds submits jobs in groups of 100, waits for their ends, and reports jobs per second.
 func rounds(b *testing.B, s *System, run batch.Program) {
 	b.Helper()
 	const jobs = 100
@@ -47,7 +46,7 @@ func BenchmarkHundredProcesses(b *testing.B) {
 	rounds(b, open(b, Config{}), batch.Program{Args: []string{"/bin/true"}})
 }
 
-// BenchmarkHundredWithoutProcess is the loop's own part of it.
+// BenchmarkHundredWithoutProcess measures only the loop.
 func BenchmarkHundredWithoutProcess(b *testing.B) {
 	rounds(b, open(b, Config{Launcher: instant{}}), batch.Program{Args: []string{"x"}})
 }
@@ -57,9 +56,9 @@ var longPolicies = []struct {
 	make batch.Factory
 }{{"fcfs", fcfs.New}, {"easy", easy.New}, {"cbf", cbf.New}}
 
-// long is a system of 640 processors of which one is free: one job has the others
-// for an hour, and the next one wants all. Of the very many that wait behind it
-// those of one processor could start now, but for the time they take.
+// long is a system of 640 processors, one of them free. One job holds the others for an
+// hour, and the first waiting job needs all. Very many jobs wait behind it; those of one
+// processor fit now, but their walltimes would delay the first job.
 type long struct {
 	*System
 	keys []batch.Key
@@ -81,7 +80,7 @@ func newLong(b *testing.B, factory batch.Factory, waiting int) *long {
 	return l
 }
 
-// fill queues all the jobs, in calls of a few.
+// fill submits all jobs, a few in each call.
 func (l *long) fill(b *testing.B) {
 	for _, width := range []int32{639, 640} {
 		shape := batch.Shape{Width: width, Walltime: batch.Hour}
@@ -96,7 +95,7 @@ func (l *long) fill(b *testing.B) {
 	}
 }
 
-// submission is one of 1 to 64 processors, rarely of up to 512.
+// submission returns a job of 1 to 64 processors, rarely of up to 512.
 func (l *long) submission(k batch.Key) batch.Command {
 	width := int32(1) << l.r.IntN(7)
 	if l.r.IntN(50) == 0 {
@@ -108,14 +107,14 @@ func (l *long) submission(k batch.Key) batch.Command {
 
 func heapBytes() uint64 {
 	runtime.GC()
-	runtime.GC() // what the first one found unreachable late
+	runtime.GC() // frees what the first collection left
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// BenchmarkWaiting is the memory of a waiting job: executor, policy and batch.Job,
-// but not the text of its ID, which its server has anyway.
+// BenchmarkWaiting reports the memory of a waiting job: executor, policy and batch.Job,
+// without the text of its ID, which the server holds anyway.
 func BenchmarkWaiting(b *testing.B) {
 	const jobs = 100_000
 	for _, p := range longPolicies {
@@ -123,7 +122,7 @@ func BenchmarkWaiting(b *testing.B) {
 			l := newLong(b, p.make, jobs)
 			before := heapBytes()
 			l.fill(b)
-			for b.Loop() { // what is measured is what there is
+			for b.Loop() { // only the memory is measured
 			}
 			b.ReportMetric(float64(heapBytes()-before)/jobs, "B/job")
 			runtime.KeepAlive(l)
@@ -131,8 +130,8 @@ func BenchmarkWaiting(b *testing.B) {
 	}
 }
 
-// BenchmarkSubmit is the last of very many jobs that wait: submitted, or reserved
-// and confirmed, and taken out again.
+// BenchmarkSubmit adds a job behind very many waiting jobs, submitted or reserved and
+// confirmed, and removes it again.
 func BenchmarkSubmit(b *testing.B) {
 	for _, p := range longPolicies {
 		for _, waiting := range []int{100, 10_000, 100_000} {
@@ -172,8 +171,8 @@ func BenchmarkSubmit(b *testing.B) {
 	}
 }
 
-// BenchmarkDraft is how long making a copy stops the loop, and the first question to
-// it, which its maker waits for alone.
+// BenchmarkDraft measures the time for which a copy blocks the loop, and the first estimate
+// on the copy, which blocks only its caller.
 func BenchmarkDraft(b *testing.B) {
 	for _, p := range longPolicies {
 		for _, waiting := range []int{1000, 10_000, 100_000} {

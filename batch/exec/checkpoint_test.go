@@ -13,15 +13,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// saving is minute's job with a checkpoint.
+// saving returns minute's job with a checkpoint.
 func saving(how batch.Checkpoint) batch.Command {
 	cmd := minute()
 	shelf.put(cmd.Key, batch.Program{Args: []string{"x"}, Checkpoint: &how})
 	return cmd
 }
 
-// next is the submission of the attempt that follows one of saving's, which has left
-// so much.
+// next returns the submission of the attempt after one of saving's, with the remaining
+// walltime.
 func next(attempt uint32, left batch.Duration) batch.Command {
 	cmd := minute()
 	shelf.put(cmd.Key, batch.Program{Args: []string{"x"}, Checkpoint: &batch.Checkpoint{Signal: "SIGUSR1", Grace: 30 * batch.Second}})
@@ -32,7 +32,7 @@ func next(attempt uint32, left batch.Duration) batch.Command {
 	return cmd
 }
 
-// stopped runs saving's job until a policy asks it, after 10 s, to stop at a checkpoint.
+// stopped runs saving's job until a policy requests a checkpoint after 10 s.
 func stopped(t *testing.T, how batch.Checkpoint, more ...line) (*System, *toy, fakes, *fake) {
 	l := newFakes()
 	p := newToy(4, append([]line{{10 * batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}}}, more...)...)
@@ -93,7 +93,7 @@ func TestCheckpointedJobIsLaunchedAgainForTheRestOfItsWalltime(t *testing.T) {
 	})
 }
 
-// The policy pauses it after 10 s, and it listens after 20 s.
+// The policy pauses the job after 10 s, but it responds to requests only after 20 s.
 func TestACheckpointIsNotRequestedBeforeItsMinimumRuntime(t *testing.T) {
 	late := usr1
 	late.After = 20 * batch.Second
@@ -133,16 +133,16 @@ func TestACheckpointIsNotRequestedBeforeItsMinimumRuntime(t *testing.T) {
 	}
 }
 
-func TestJobAskedForACheckpointCanEndOtherwise(t *testing.T) {
+func TestJobCanEndOtherwiseAfterACheckpointRequest(t *testing.T) {
 	for name, c := range map[string]struct {
 		exit *Exit // nil: it continues
 		want batch.Outcome
 	}{
-		"finished meanwhile": {&Exit{}, batch.Outcome{End: batch.EndDone}},
+		"finished before the checkpoint": {&Exit{}, batch.Outcome{End: batch.EndDone}},
 		"failed": {&Exit{Code: 3}, batch.Outcome{
 			End: batch.EndKilled, ExitCode: 3, Reason: "it was asked to stop at a checkpoint, and left no checkpoint: exit status 3",
 		}},
-		"does not know the signal": {&Exit{Signal: syscall.SIGUSR1}, batch.Outcome{
+		"killed by the checkpoint signal": {&Exit{Signal: syscall.SIGUSR1}, batch.Outcome{
 			End: batch.EndKilled, Signal: "SIGUSR1", Reason: "it was asked to stop at a checkpoint, and left no checkpoint: signal SIGUSR1",
 		}},
 		"too slow": {nil, batch.Outcome{
@@ -211,8 +211,8 @@ func TestJobCanceledDuringItsCheckpointIsNotContinued(t *testing.T) {
 	}
 }
 
-// A server that was killed may have asked for it.
-func TestJobThatStopsAtACheckpointUnaskedIsOverForThePolicy(t *testing.T) {
+// A server that was killed can have requested it.
+func TestAnUnrequestedStopAtACheckpointEndsTheJobForThePolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakes()
 		p := newToy(4)
@@ -232,7 +232,8 @@ func TestJobThatStopsAtACheckpointUnaskedIsOverForThePolicy(t *testing.T) {
 	})
 }
 
-// shell is a job that ends with the status of a checkpoint when a file "stop" exists.
+// shell returns a job that ends with the exit status of a checkpoint after a file "stop"
+// appears.
 func shell(command ...string) batch.Command {
 	cmd := submission("a", 1, batch.Program{
 		Args: []string{"sh", "-c", `echo up > up; until [ -e stop ]; do sleep 0.01; done; exit 85`}, Stdout: "out", Stderr: "err",
@@ -271,12 +272,12 @@ func TestCheckpointCommandEndsWithTheProgram(t *testing.T) {
 	if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndStopped {
 		t.Errorf("%+v", f.Outcome)
 	}
-	if err := s.Close(context.Background()); err != nil { // goleak sees the rest
+	if err := s.Close(context.Background()); err != nil { // goleak checks the rest
 		t.Error(err)
 	}
 }
 
-func TestCheckpointThatCannotBeCarriedOutIsRefusedAtTheLaunch(t *testing.T) {
+func TestImpossibleCheckpointIsRefusedAtTheLaunch(t *testing.T) {
 	for _, how := range []batch.Checkpoint{{Grace: 1}, {Signal: "TERM", Grace: 1}, {Signal: "SIGTERM"}} {
 		s := open(t, Config{Launcher: newFakes()})
 		do(t, s, saving(how))

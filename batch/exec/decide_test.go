@@ -14,14 +14,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// minute is a submission of the first job with a walltime of a minute.
+// minute returns the submission of the first job with a walltime of a minute.
 func minute() batch.Command {
 	cmd := submission("a", 1, batch.Program{Args: []string{"x"}})
 	cmd.Job.Shape.Walltime = batch.Minute
 	return cmd
 }
 
-// at does something at an instant after the start of the test.
+// at is an action at an instant after the start of the test.
 type at struct {
 	after   time.Duration
 	signals []syscall.Signal
@@ -29,8 +29,8 @@ type at struct {
 	free    int32
 }
 
-// follow runs one job of a minute under a scripted policy, in virtual time, and
-// looks at it at the given instants. The job ends by SIGKILL.
+// follow runs one job of a minute under a scripted policy, in virtual time, and checks it at
+// the given instants. The job ends by SIGKILL.
 func follow(t *testing.T, script []line, looks []at) (batch.Found, string) {
 	t.Helper()
 	var end batch.Found
@@ -42,7 +42,7 @@ func follow(t *testing.T, script []line, looks []at) (batch.Found, string) {
 		do(t, s, minute())
 		proc := <-l.launched
 		for _, look := range looks {
-			// No two passes are at one instant, so that each may be a microsecond late.
+			// Passes are at different instants, so each can be a microsecond late.
 			time.Sleep(look.after + 100*time.Microsecond - time.Since(begun)) //nolint:forbidigo // virtual time
 			synctest.Wait()
 			snap := snapshot(t, s)
@@ -131,7 +131,7 @@ func TestPausedJobIsContinuedToEnd(t *testing.T) {
 	})
 }
 
-// slowFakes launches when the test says so.
+// slowFakes is a launcher that waits for the test before it returns.
 type slowFakes struct {
 	fakes
 	begun, now chan struct{}
@@ -289,7 +289,7 @@ func TestEndsOfOneInstantComeInSubmissionOrder(t *testing.T) {
 		do(t, s, submission("b", 1, batch.Program{Args: []string{"x"}}))
 		second := <-l.launched
 		synctest.Wait() // for the launches
-		// The loop is kept busy until both have ended, the second first.
+		// The loop is blocked until both have ended, the second first.
 		err := s.ask(context.Background(), func(batch.Time) {
 			synctest.Wait()
 			second.end <- Exit{}

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 )
 
-// stage is three hosts of two processors that come and go, in virtual time.
+// stage simulates three hosts of two processors that fail and return, in virtual time.
 type stage struct {
 	t   *testing.T
 	rnd *rand.Rand
@@ -25,11 +25,11 @@ type stage struct {
 	mu    sync.Mutex
 	down  [3]bool
 	procs map[*actor]bool
-	work  map[batch.JobID]batch.Duration // that is left of each job
+	work  map[batch.JobID]batch.Duration // remaining work of each job
 	left  int                            // jobs that have not ended
 }
 
-// actor is a program that works for so long, with a share or paused.
+// actor is a program with an amount of work, running at a share or paused.
 type actor struct {
 	stage *stage
 	spec  Spec
@@ -88,7 +88,7 @@ func (a *actor) arm() {
 	})
 }
 
-// settle counts the work. The caller holds mu.
+// settle updates the remaining work. The caller holds mu.
 func (a *actor) settle() {
 	now := time.Now()
 	if !a.paused && !a.over {
@@ -98,7 +98,7 @@ func (a *actor) settle() {
 	a.since = now
 }
 
-// finish ends it when its hosts can say so. The caller holds mu.
+// finish ends the actor when its hosts can report it. The caller holds mu.
 func (a *actor) finish(exit Exit) {
 	if a.over {
 		return
@@ -151,7 +151,7 @@ func (a *actor) SetShares(allocation []batch.NodeAllocation) error {
 
 func (a *actor) Wait() Exit { return <-a.end }
 
-// set makes a node leave, with its processes lost 33 s later, or come back.
+// set makes a node leave, with its processes lost 33 s later, or return.
 func (s *stage) set(node int32, up bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ func (s *stage) set(node int32, up bool) {
 	}
 }
 
-// serve follows what has stopped, or was lost, with other attempts, as a server does.
+// serve starts further attempts of stopped and lost jobs, as a server does.
 func (s *stage) serve(ctx context.Context, sys *System, jobs map[batch.JobID]batch.Job) {
 	attempts := make(map[batch.JobID]uint32)
 	var at batch.Cursor
@@ -213,7 +213,7 @@ func (s *stage) serve(ctx context.Context, sys *System, jobs map[batch.JobID]bat
 	}
 }
 
-// Program is Programs'.
+// Program implements Programs.
 func (s *stage) Program(key batch.Key, _ batch.Shape) (batch.Program, error) {
 	p := batch.Program{Args: []string{"x"}}
 	if key.Job[0] == 's' {
@@ -224,10 +224,10 @@ func (s *stage) Program(key batch.Key, _ batch.Shape) (batch.Program, error) {
 
 // Jobs with and without checkpoints share hosts that come and go: policy and executor
 // agree throughout, no job runs twice, and all end.
-func TestFractionalPolicyAndExecutorAgreeWhateverHappens(t *testing.T) {
+func TestFractionalPolicyAndExecutorAgreeUnderRandomEvents(t *testing.T) {
 	algorithms := []string{"GreedyPM */per/opt=min/minvt=600", "GreedyPM */opt=min", "MCB8 */per/opt=min", "/stretch-per/opt=max"}
 	seeds := []uint64{
-		155, 1359, 4591, // whom a node brings back is to have next to nothing
+		155, 1359, 4591, // a job that resumes with a returning node gets almost no share
 		8683, 11530, 18934, // a job that moves to a smaller share stays beside one that moves to a larger one
 	}
 	for seed := range uint64(48) {
@@ -251,7 +251,7 @@ func play(t *testing.T, rnd *rand.Rand, algorithm string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := &stage{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 1)), //nolint:gosec // likewise
+	st := &stage{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 1)), //nolint:gosec // a test's own
 		procs: map[*actor]bool{}, work: map[batch.JobID]batch.Duration{}}
 	m := make(measurements)
 	s, err := New(Config{

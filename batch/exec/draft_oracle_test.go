@@ -15,9 +15,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// step is something that may be done to several worlds alike.
+// step is an operation that can be applied to several worlds.
 type step struct {
-	kind    int // submit, leave, hold, go on
+	kind    int // submit, leave, hold, advance
 	id      batch.JobID
 	request site.Request
 	runtime batch.Duration
@@ -75,9 +75,8 @@ func (w *world) do(s *step) {
 	}
 }
 
-// TestADraftPredictsTheSiteAndChangesNothing: what a draft answers is what a
-// second site answers to which the edits are really done, also after the first site
-// has advanced; and the latter behaves like a third one without a draft.
+// A draft answers like a second site to which the edits are really applied, also after the
+// first site has advanced. The first site behaves like a third one without a draft.
 func TestADraftPredictsTheSiteAndChangesNothing(t *testing.T) {
 	for name, factory := range map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New, "cbf": cbf.New} {
 		t.Run(name, func(t *testing.T) {
@@ -106,20 +105,20 @@ func TestADraftPredictsTheSiteAndChangesNothing(t *testing.T) {
 	}
 }
 
-// comparison is a draft and a real site.
+// comparison compares a draft with a real site.
 type comparison struct {
 	*rapid.T
 	draft *site.Draft
 	real  *world
-	n     int // jobs have numbers below that, but those that only edits have brought
+	n     int // numbers of jobs are below n, except for jobs from edits
 	more  int
 }
 
-// check makes an edit or asks, on both.
+// check applies an edit or an estimate to both.
 func (c *comparison) check() {
 	any := batch.JobID(fmt.Sprint(rapid.IntRange(0, c.n).Draw(c.T, "job")))
 	switch rapid.IntRange(0, 3).Draw(c.T, "what") {
-	case 0: // several leave at once
+	case 0: // several jobs leave at once
 		for range rapid.IntRange(1, 4).Draw(c.T, "leave") {
 			err, left := c.draft.Take(any), c.real.leave(any)
 			if (err == nil) != left {
@@ -146,7 +145,7 @@ func (c *comparison) put(id batch.JobID) {
 	really := r
 	if rapid.IntRange(0, 2).Draw(c.T, "travels") == 0 {
 		q.From = c.real.now.Add(batch.Duration(rapid.IntRange(0, 30).Draw(c.T, "for")) * batch.Second)
-		if q.From > c.real.now { // an instant that has come is none
+		if q.From > c.real.now { // only future instants are valid
 			really.EarliestStart = q.From
 		}
 	}
@@ -158,7 +157,7 @@ func (c *comparison) put(id batch.JobID) {
 		return
 	}
 	if j, err := c.real.core.Job(id); err == nil && j.State.Final() {
-		return // it ran there: a real submission finds it
+		return // the job ran there, so the real submission would find it
 	}
 	got, err := c.draft.Put(id, q)
 	want, failed := c.real.submit(id, &really, batch.Hour)

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 )
 
-// one asks about a job of one shape.
+// one returns an ask about a job of one shape.
 func one(s batch.Shape) []batch.Ask {
 	return []batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{s}}}
 }
@@ -28,8 +28,8 @@ func drafts(t testing.TB, s *System) batch.Draft {
 	return d
 }
 
-// starts returns how long after the copy was made jobs start, in hours; -1 for
-// those that do not wait.
+// starts returns the hours from the copy to the starts of jobs; -1 for jobs that do not
+// wait.
 func starts(t testing.TB, d batch.Draft, names ...string) []int64 {
 	t.Helper()
 	keys, out, hours := make([]batch.Key, len(names)), make([]batch.Standing, len(names)), make([]int64, len(names))
@@ -127,8 +127,7 @@ func TestAFaultedSystemHasNoDraft(t *testing.T) {
 	}
 }
 
-// Copies are used by other goroutines while the system continues. The race
-// detector watches.
+// Other goroutines use copies while the system continues. The race detector checks it.
 func TestDraftsAreUsedBesideTheLoop(t *testing.T) {
 	for name, s := range map[string]*System{
 		"cbf": under(t, cbf.New), "easy": under(t, easy.New), "fcfs": under(t, fcfs.New),

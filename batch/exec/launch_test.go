@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// shaped are programs that get their shape as an argument.
+// shaped provides programs with the shape as an argument.
 type shaped struct{}
 
 func (shaped) Program(key batch.Key, shape batch.Shape) (batch.Program, error) {
@@ -34,7 +34,7 @@ func TestProgramMatchesTheShapeOfTheLaunch(t *testing.T) {
 	}
 }
 
-// broken are programs that cannot be started, by the names of their jobs.
+// broken holds programs that cannot be started, by the names of their jobs.
 type broken struct{}
 
 func (broken) Program(key batch.Key, _ batch.Shape) (batch.Program, error) {
@@ -80,7 +80,7 @@ func TestProgramThatCannotBeStartedEndsItsJobWithTheReason(t *testing.T) {
 	}
 }
 
-// refusing is a launcher that launches nothing.
+// refusing is a launcher that always fails.
 type refusing struct{ err error }
 
 func (l refusing) Launch(Spec) (Launched, error) { return nil, l.err }
@@ -122,7 +122,7 @@ func TestAttemptIsNotRunningBeforeItIsLaunched(t *testing.T) {
 			t.Fatalf("%+v, %v", seen, err)
 		}
 		l.now <- struct{}{}
-		seen, err = s.Watch(ctx, seen.Next) // woken by nothing but the launch
+		seen, err = s.Watch(ctx, seen.Next) // only the launch wakes it
 		if err != nil || len(seen.Jobs) != 1 || seen.Jobs[0].Phase != batch.PhaseRunning || !seen.Jobs[0].Started.Equal(starting.Started) {
 			t.Errorf("%+v, %v", seen, err)
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// mode makes the test binary one of the programs the tests run.
+// mode makes the test binary run as one of the tests' programs.
 const (
 	mode  = "EXEC_TEST_MODE"
 	ready = "EXEC_TEST_READY" // a FIFO that receives the process numbers
@@ -28,14 +28,14 @@ const (
 
 func TestMain(m *testing.M) {
 	if as := os.Getenv(mode); as != "" {
-		// Straight out: what the race detector and the coverage tool do at the
-		// end of a program would show in the outputs and the times.
+		// Exit at once: the race detector and the coverage tool would change outputs and
+		// times at the end of a program.
 		syscall.Exit(program(as))
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// program is what the tests run; it returns its exit code.
+// program runs the program of a mode and returns its exit code.
 func program(as string) int {
 	switch as {
 	case "print":
@@ -78,12 +78,11 @@ func program(as string) int {
 	return 0
 }
 
-// block waits for longer than any test takes, but not forever: a program that a broken
-// executor left behind ends by itself.
+// block waits longer than any test, but not forever, so that a program that a broken
+// executor left behind ends.
 func block() { <-time.After(5 * time.Minute) }
 
-// child starts a process that ignores SIGTERM and returns its number when it
-// does.
+// child starts a process that ignores SIGTERM, and returns its number after it does.
 func child() int {
 	_, pid := startChild("child")
 	return pid
@@ -153,10 +152,10 @@ func alive(pid int) bool {
 	return state != "Z" && state != "X"
 }
 
-// machine is two nodes of two processors.
+// machine has two nodes of two processors.
 var machine = batch.Platform{Nodes: []batch.Node{{Name: "n1", Processors: 2}, {Name: "n2", Processors: 2}}}
 
-// open makes a system on the machine that is closed with the test.
+// open opens a system on the machine and closes it at the end of the test.
 func open(t testing.TB, c Config) *System {
 	t.Helper()
 	if c.Platform.Nodes == nil {
@@ -185,7 +184,7 @@ func open(t testing.TB, c Config) *System {
 
 func key(name string) batch.Key { return batch.Key{Job: batch.JobID(name), Epoch: 1, Attempt: 1} }
 
-// programs are those of the jobs of all tests, the latest of each name.
+// programs holds the programs of the jobs of all tests, the latest of each name.
 type programs struct {
 	mu  sync.Mutex
 	all map[batch.Key]batch.Program
@@ -211,7 +210,7 @@ func (p *programs) of(cmd batch.Command) batch.Program {
 	return run
 }
 
-// submission is the submission of a job that has an hour.
+// submission returns the submission of a job with a walltime of an hour.
 func submission(name string, width int32, run batch.Program) batch.Command {
 	shelf.put(key(name), run)
 	return batch.Command{
@@ -224,7 +223,7 @@ func order(kind batch.CommandKind, name string) batch.Command {
 	return batch.Command{Kind: kind, Key: key(name)}
 }
 
-// self is the test binary in the given mode.
+// self returns the test binary in the given mode.
 func self(as string, args ...string) batch.Program {
 	return batch.Program{Args: append([]string{os.Args[0]}, args...), Env: map[string]string{mode: as}}
 }
@@ -245,7 +244,7 @@ func find(t testing.TB, s *System, name string) batch.Found {
 	return found[0]
 }
 
-// await watches until the attempt is in the phase.
+// await waits until the attempt is in the phase.
 func await(t testing.TB, s *System, name string, phase batch.Phase) batch.Found {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -265,8 +264,7 @@ func await(t testing.TB, s *System, name string, phase batch.Phase) batch.Found 
 	}
 }
 
-// fakes is a launcher of programs that end when the test says so, and on
-// SIGKILL.
+// fakes is a launcher of programs that end on a message of the test or on SIGKILL.
 type fakes struct{ launched chan *fake }
 
 type fake struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// toNode2 moves the first job after 10 s.
+// toNode2 is a policy that moves the first job after 10 s.
 var toNode2 = line{10 * batch.Second, batch.Decision{Kind: batch.Migrate, Job: 1, Allocation: on(1, batch.One)}}
 
 func TestJobWithoutACheckpointMovesOnItsHostWhileRunning(t *testing.T) {
@@ -33,7 +33,7 @@ func TestJobWithoutACheckpointMovesOnItsHostWhileRunning(t *testing.T) {
 		if free := snapshot(t, s).Free; free != 3 {
 			t.Errorf("%d processors free", free)
 		}
-		do(t, s, submission("b", 2, batch.Program{Args: []string{"x"}})) // on the node that was left
+		do(t, s, submission("b", 2, batch.Program{Args: []string{"x"}})) // on the first job's old node
 		if got := (<-l.launched).spec.Allocation; got[0].Node != 0 || got[0].Processors != 2 {
 			t.Errorf("the next job is at %v", got)
 		}
@@ -94,7 +94,7 @@ func TestCheckpointedJobMovesToAnotherHost(t *testing.T) {
 		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndStopped || !cmp.Equal(f.Nodes, []string{"n1"}) {
 			t.Errorf("%+v", f)
 		}
-		after(2 * time.Second) // it has another share meanwhile
+		after(2 * time.Second) // its share changes during the move
 		if received := p.received(); received != "submit a" {
 			t.Errorf("received %q before the next attempt is there", received)
 		}
@@ -135,7 +135,7 @@ func TestJobCanEndDuringAMove(t *testing.T) {
 		"lost":      {true, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{Lost: true} }, batch.EndLost, "finish a"},
 		"moved":     {false, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{} }, batch.EndDone, "stopped a 10s, resumed a, finish a"},
 		"cancelled": {true, func(t *testing.T, s *System, _ *sharer) { do(t, s, order(batch.CmdCancel, "a")) }, batch.EndCancelled, "finish a"},
-		"cancelled in between": {true, func(t *testing.T, s *System, p *sharer) {
+		"cancelled during the move": {true, func(t *testing.T, s *System, p *sharer) {
 			p.end <- Exit{Code: batch.CheckpointStatus}
 			await(t, s, "a", batch.PhaseEnded)
 			do(t, s, order(batch.CmdCancel, "a"))

@@ -20,7 +20,7 @@ func setNode(t testing.TB, s *System, node int32, up bool) {
 	}
 }
 
-func TestNothingStartsOnANodeThatHasLeft(t *testing.T) {
+func TestNoJobStartsOnANodeThatHasLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakes()
 		p := newToy(4)
@@ -174,7 +174,7 @@ func (l slowGone) Launch(Spec) (Launched, error) {
 	return nil, ErrNodeGone
 }
 
-// measurements hands on what a test sends.
+// measurements forwards the measurements of a test.
 type measurements chan []Measurement
 
 func (m measurements) Next(ctx context.Context) ([]Measurement, error) {
@@ -217,7 +217,7 @@ func TestMeasuredNeedsReachThePolicy(t *testing.T) {
 	})
 }
 
-// twoHosts have processors for four of the jobs below each, and memory for one.
+// twoHosts have processors for four of the following jobs each, and memory for one.
 var twoHosts = batch.Platform{Nodes: []batch.Node{{Name: "x", Processors: 4, Memory: 400}, {Name: "y", Processors: 4, Memory: 400}}}
 
 func TestJobsHoldTheirMemoryUntilTheyHaveEnded(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 )
 
-// oracle is a forecaster that knows one answer.
+// oracle is a forecaster with a fixed answer.
 type oracle struct {
 	after batch.Duration
 	kind  batch.Kind
@@ -101,7 +101,7 @@ func TestValidateReportsAllErrors(t *testing.T) {
 
 func forecasts() Forecaster { return &forecast.Forecaster{} }
 
-func TestStandingIsWhereAJobWaits(t *testing.T) {
+func TestStandingReturnsThePositionOfAWaitingJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, open := range map[string]func() *System{
 			"cbf": func() *System { return underCBF(t, newFakes()) },

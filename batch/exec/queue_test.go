@@ -23,14 +23,14 @@ func snapshot(t testing.TB, s *System) batch.Snapshot {
 	return snap
 }
 
-// phases are the words for phases in these tests. Whether the launch of a job that
-// was started is through is not what they ask.
+// phases holds the names of phases in these tests. They do not distinguish launching from
+// running jobs.
 var phases = map[batch.Phase]string{
 	batch.PhaseReserved: "reserved", batch.PhaseQueued: "queued", batch.PhaseHeld: "held",
 	batch.PhaseStarting: "running", batch.PhaseRunning: "running", batch.PhasePaused: "paused", batch.PhaseEnded: "ended",
 }
 
-// names lists jobs with their phases.
+// names formats jobs with their phases.
 func names(found []batch.Found) string {
 	var out []string
 	for _, f := range found {
@@ -178,7 +178,7 @@ func TestBadCommandsAreRefusedWithAReason(t *testing.T) {
 	}
 }
 
-// counting is a launcher that watches the capacity from outside.
+// counting is a launcher that checks the capacity independently.
 type counting struct {
 	processes
 	mu    sync.Mutex

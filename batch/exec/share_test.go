@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// sharers is a launcher of fakes that can be held to shares.
+// sharers is a launcher of fakes with shares.
 type sharers struct {
 	fakes
 	launched chan *sharer
@@ -51,7 +51,7 @@ func (p *sharer) shares() [][]batch.NodeAllocation {
 	return p.all
 }
 
-// on is one processor of a node.
+// on returns an allocation of one processor of a node with a share.
 func on(node int32, share batch.Share) []batch.NodeAllocation {
 	return []batch.NodeAllocation{{Node: node, Processors: 1, Share: share}}
 }
@@ -62,7 +62,7 @@ func after(d time.Duration) {
 	synctest.Wait()
 }
 
-func TestShareComesWithTheLaunchAndItsChangesReachTheProcess(t *testing.T) {
+func TestTheProcessGetsItsShareAtTheLaunchAndAtEachChange(t *testing.T) {
 	for name, fails := range map[string]error{"able": nil, "not able": errors.New("no rights")} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestSpecHasTheMemoryNeedOfTheTasks(t *testing.T) {
 	proc.end <- Exit{}
 }
 
-// slowSharers launches when the test says so.
+// slowSharers is a launcher that waits for the test before it returns.
 type slowSharers struct {
 	sharers
 	now chan struct{}
@@ -155,7 +155,7 @@ func TestPausedJobContinuesWithTheShareOfItsResume(t *testing.T) {
 	})
 }
 
-// Its record may be of a time when it had more.
+// A job's record can hold an older, larger share.
 func TestAdoptedJobsOfAFractionalPolicyShareTheCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all []Adopted
@@ -179,7 +179,7 @@ func TestAdoptedJobsOfAFractionalPolicyShareTheCapacity(t *testing.T) {
 	})
 }
 
-// The policy has it waiting, unless its memory is where it was.
+// The policy keeps the job waiting unless the job stays in memory.
 func TestPausedJobThatEndsLeavesThePolicy(t *testing.T) {
 	for name, resident := range map[string]bool{"cancel a": false, "finish a": true} {
 		t.Run(name, func(t *testing.T) {

@@ -8,23 +8,23 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// toy is first come, first served on a count of processors. It records its events, and tests
-// can make it decide at given instants.
+// toy is FCFS on a count of processors. It records its events, and tests can script its
+// decisions.
 type toy struct {
 	free       int32
 	queue      []*batch.Job
 	held       map[batch.Handle]bool // or reserved
 	moves      map[batch.Handle]bool
 	known      map[batch.Handle]*batch.Job
-	kind       batch.Kind // of its estimates; 0: it does not plan
+	kind       batch.Kind // of its estimates; 0: no plan
 	log        []string
 	epoch      batch.Time // instant of the first submission
 	script     []line
 	last       batch.Time             // of Decide
-	allocation []batch.NodeAllocation // where every job starts; nil: anywhere
+	allocation []batch.NodeAllocation // of every job; nil: any
 }
 
-// line is a decision to make some time after the first submission.
+// line is a scripted decision at a time after the first submission.
 type line struct {
 	after batch.Duration
 	batch.Decision
@@ -84,8 +84,7 @@ func (p *toy) Apply(now batch.Time, ev *batch.Event) {
 	p.log = append(p.log, entry)
 }
 
-// place puts a copy of the job with its new shape into the queue, and returns
-// what to write down.
+// place queues a copy of the job with its new shape, and returns the line to record.
 func (p *toy) place(job *batch.Job, ev *batch.Event) string {
 	entry := ""
 	placed := *job

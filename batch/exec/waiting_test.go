@@ -30,7 +30,7 @@ func hours(width, n int32) batch.Shape {
 	return batch.Shape{Width: width, Walltime: batch.Duration(n) * batch.Hour}
 }
 
-// underCBF is a system on the machine with a policy that plans.
+// underCBF returns a system on the machine with a planning policy.
 func underCBF(t *testing.T, l Launcher) *System {
 	p, err := cbf.New(machine, nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func underCBF(t *testing.T, l Launcher) *System {
 	return open(t, Config{Policy: p, Launcher: l})
 }
 
-// wantState compares the jobs that run and those that wait, with their phases.
+// wantState compares the running and waiting jobs with their phases.
 func wantState(t *testing.T, s *System, want string) {
 	t.Helper()
 	snap := snapshot(t, s)
@@ -255,7 +255,7 @@ func TestPlacedJobRunsWithItsNewShapeUntilItsNewWalltime(t *testing.T) {
 	})
 }
 
-// startOf asks when a job of the whole machine would start, from now.
+// startOf returns the estimated wait of a job of the whole machine.
 func startOf(t *testing.T, s *System) time.Duration {
 	t.Helper()
 	now := s.Now()

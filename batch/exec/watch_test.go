@@ -39,8 +39,8 @@ func TestWatchersGetEveryEndOnceInOrder(t *testing.T) {
 	}
 }
 
-// followEnds watches until it has seen so many ends, and reports an attempt
-// that ends twice, goes back a phase, or is twice in one answer.
+// followEnds watches until it has seen a number of ends. It fails the test if an attempt ends
+// twice, returns to an earlier phase, or is twice in one answer.
 func followEnds(s *System, jobs int) error {
 	phases := map[batch.Key]batch.Phase{}
 	var at batch.Cursor

@@ -11,10 +11,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 )
 
-// unit is the unit of the times in these tests, short beside the patience of await.
+// unit is the time unit of these tests, much shorter than the timeout of await.
 const unit = 6 * batch.Second
 
-// aside is an advance reservation from so many units from now until so many.
+// aside returns an advance reservation with start and end in units from now.
 func aside(s *System, name string, width int32, from, until int) batch.Command {
 	now := s.Now()
 	at := func(units int) batch.Time { return now.Add(batch.Duration(units) * unit) }
@@ -26,7 +26,7 @@ func aside(s *System, name string, width int32, from, until int) batch.Command {
 
 func windowKey(name string) batch.Key { return batch.Key{Job: batch.JobID(name)} }
 
-// into submits a job of some units into a window, or none.
+// into returns a job of some units in a window, or in none.
 func into(window, name string, width int32, units int) batch.Command {
 	cmd := submission(name, width, self("exit"))
 	cmd.Job.Shape.Walltime = batch.Duration(units) * unit
@@ -49,7 +49,7 @@ func reserving(t *testing.T, l fakes) (*System, *calendar) {
 	return s, c
 }
 
-func TestAWindowOpensAndClosesByItselfAndJobsRunInIt(t *testing.T) {
+func TestAWindowOpensAndClosesOnTimeAndJobsRunInIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakes()
 		s, c := reserving(t, l)
@@ -57,7 +57,7 @@ func TestAWindowOpensAndClosesByItselfAndJobsRunInIt(t *testing.T) {
 		w := aside(s, "w", 3, 10, 20)
 		do(t, s, w)
 		do(t, s, w, into("", "beside", 4, 9), into("w", "in", 3, 5), into("w", "next", 3, 5), into("w", "never", 3, 6))
-		(<-l.launched).end <- Exit{} // beside
+		(<-l.launched).end <- Exit{} // the job outside the window
 		in := await(t, s, "in", batch.PhaseRunning)
 		if at := in.Started.Sub(begun).Round(time.Millisecond); at != (10 * unit).Std() {
 			t.Errorf("it started after %v", at)
@@ -77,13 +77,13 @@ func TestAWindowOpensAndClosesByItselfAndJobsRunInIt(t *testing.T) {
 	})
 }
 
-func TestAWindowWithoutRoomInThePlanIsRefused(t *testing.T) {
+func TestAWindowThatDoesNotFitIntoThePlanIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := reserving(t, newFakes())
 		do(t, s, into("", "a", 3, 10))
 		refused(t, s, aside(s, "w", 2, 5, 15), ReasonNoRoom)
 		do(t, s, aside(s, "w", 1, 5, 15))
-		// Two that want the same in one call: the first one has it.
+		// Of two conflicting windows in one call, the first is accepted.
 		err := s.Do(context.Background(), []batch.Command{aside(s, "x", 3, 20, 30), aside(s, "y", 2, 25, 35)})
 		wantReason(t, err, ReasonNoRoom)
 		refused(t, s, aside(s, "z", 5, 50, 60), ReasonTooWide)
@@ -128,10 +128,10 @@ func TestAgreedJobsAreAcceptedOnlyIfThePlanKeepsTheirDeadline(t *testing.T) {
 			cmd.Job.Agreed, cmd.Job.Deadline, cmd.Promise = true, s.Now().Add(batch.Duration(within)*unit+batch.Second), promise
 			return cmd
 		}
-		// Those of one call come in order, and before what asks for nothing.
+		// Agreed jobs of one call are handled in order, before other jobs.
 		do(t, s, into("", "any", 4, 10), agreed("a", 10, true), agreed("b", 20, true))
 		refused(t, s, agreed("c", 30, true), ReasonNoRoom)
-		d := agreed("d", 30, false) // of an earlier life
+		d := agreed("d", 30, false) // of an earlier system
 		do(t, s, d)
 		if d.Job.Agreed {
 			t.Error("the policy receives an agreement that it cannot keep")
@@ -171,9 +171,8 @@ func TestWindowsOfAnEarlierSystemAreRestoredWithTheirJobs(t *testing.T) {
 	})
 }
 
-// Whatever the policy, live: a window is set aside, a job runs in it, an agreement is
-// answered with a promise, and one that cannot be kept is refused; but a policy that sets
-// nothing aside says so.
+// With every policy: a window is reserved, a job runs in it, an agreement gets a promise, and
+// an impossible agreement is refused. A policy that cannot reserve refuses both.
 func TestEveryPolicyReservesWindowsAndKeepsAgreements(t *testing.T) {
 	for _, name := range policy.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +183,7 @@ func TestEveryPolicyReservesWindowsAndKeepsAgreements(t *testing.T) {
 				}
 				l := newFakes()
 				s := open(t, Config{Policy: p, Launcher: l, Grace: 1, Forecaster: func() Forecaster { return &forecast.Forecaster{} }})
-				// The one gives whole machines to one job at a time, the other no whole ones.
+				// The first gives a whole machine to one job, the second only parts.
 				if !policy.Of(name).Reserves {
 					refused(t, s, aside(s, "w", 3, 10, 20), ReasonUnsupported)
 					return

@@ -11,18 +11,17 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// world is a site in virtual time: its core, its policy, and jobs that end when
-// they do.
+// world is a site in virtual time: its core, its policy, and jobs with fixed ends.
 type world struct {
 	*rapid.T
 	core    *site.Site
 	policy  batch.Policy
 	ahead   forecast.Forecaster
 	now     batch.Time
-	jobs    []*worldJob // by handle; nil of one that is free
+	jobs    []*worldJob // by handle; nil for a free handle
 	byID    map[batch.JobID]*worldJob
-	changed bool     // no pass since
-	log     []string // what has happened, to be compared
+	changed bool     // since the last pass
+	log     []string // events and decisions
 	out     batch.Decisions
 }
 
@@ -50,7 +49,7 @@ func newWorld(t *rapid.T, factory batch.Factory) *world {
 	return &world{T: t, core: core, policy: policy, jobs: make([]*worldJob, 1), byID: map[batch.JobID]*worldJob{}}
 }
 
-// Estimate is site.Planner's.
+// Estimate implements site.Planner.
 func (w *world) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	w.pass()
 	return w.ahead.Estimate(now, w.policy, asks, out)
@@ -102,7 +101,7 @@ func (w *world) submit(id batch.JobID, r *site.Request, runtime batch.Duration) 
 	return accepted.Estimate, nil
 }
 
-// leave has a job that waits leave, and says whether it did.
+// leave removes a waiting job, and reports whether it did.
 func (w *world) leave(id batch.JobID) bool {
 	j := w.byID[id]
 	if j == nil || j.end != batch.Never || j.held || j.spec.Origin != batch.Grid {
@@ -161,7 +160,7 @@ func (w *world) until(limit batch.Time) {
 	}
 }
 
-// standing returns what a job gets as it stands; false of one that does not wait.
+// standing returns the estimate of a waiting job; false for other jobs.
 func (w *world) standing(id batch.JobID) (site.Quote, bool) {
 	w.pass()
 	j := w.byID[id]

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// BenchmarkEnforcement measures how exactly each way keeps a share: a program of
-// one thread that always wants to run, held to a share of one processor for
-// CGROUP_BENCH_TIME (5s). The machine must be idle enough to give it.
+// BenchmarkEnforcement measures the accuracy of each way to enforce a share, with a
+// single-threaded busy program at a share of one processor for CGROUP_BENCH_TIME (5s). The
+// machine must be idle enough for that share.
 //
 //	go test -run - -bench Enforcement -benchtime 1x ./cgroup
 func BenchmarkEnforcement(b *testing.B) {
@@ -48,8 +48,8 @@ func BenchmarkEnforcement(b *testing.B) {
 	}
 }
 
-// BenchmarkSetShare sets another share of one of n groups: what it costs to set
-// all of them each second is n times as much.
+// BenchmarkSetShare changes the share of one of n groups. Changing all of them each second
+// costs n times as much.
 func BenchmarkSetShare(b *testing.B) {
 	for _, n := range []int{1, 100, 1000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -86,8 +86,8 @@ func BenchmarkUse(b *testing.B) {
 	}
 }
 
-// BenchmarkDuty measures what the duty cycles of n groups of signals cost: the
-// processor time of this process in each second.
+// BenchmarkDuty measures the cost of the duty cycles of n groups of signals: the processor
+// time of this process in each second.
 func BenchmarkDuty(b *testing.B) {
 	for _, n := range []int{10, 100} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

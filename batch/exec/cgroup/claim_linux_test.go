@@ -40,7 +40,7 @@ func TestAProcessorHasOneOwnerAtATime(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// What failed has taken none.
+	// The failed claim holds no processors.
 	eventually(t, "what a closed host had is free", func() bool {
 		again, err := b.ClaimCPUs(1)
 		return err == nil && again[0] == got[0]
@@ -64,7 +64,7 @@ func TestOnlyUsableProcessorsAreClaimed(t *testing.T) {
 	}
 }
 
-// TestUsable is run by the one above.
+// TestOnlyUsableProcessorsAreClaimed runs TestUsable.
 func TestUsable(t *testing.T) {
 	want := os.Getenv("CGROUP_TEST_USABLE")
 	if want == "" {

@@ -68,7 +68,7 @@ func TestAServiceStepsAsideToEnableControllers(t *testing.T) {
 	if got := g.Procs(); !slices.Equal(got, []string{dir + "/cgroup.procs"}) {
 		t.Errorf("files to write to: %q", got)
 	}
-	// A process that it starts is aside, and finds the same groups.
+	// A process that it starts is in the new group and finds the same groups.
 	f.surroundings(t, proc, "41 31 0:38 / /v2 rw - cgroup2 cgroup2 rw\n", "0::/site.service/drover-a1-self\n")
 	next := detectFake(t, f, proc, Config{})
 	if names, err := next.List(); err != nil || !slices.Equal(names, []string{"job"}) {

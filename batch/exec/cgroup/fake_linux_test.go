@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// fake is a kernel with the rules of control groups that Detect has to obey, for
-// hosts that this one is not.
+// fake simulates the kernel's rules for control groups, for kinds of hosts other than this
+// one.
 type fake struct {
 	mu     sync.Mutex
 	files  map[string]string // of all groups, by path
 	groups map[string]bool
 	v2     string           // where the second version is mounted
-	fail   map[string]error // by what the path contains
+	fail   map[string]error // by a part of the path
 	writes []string         // "path=text"
 }
 
@@ -27,7 +27,7 @@ var (
 		"cgroup.procs": "", "cgroup.subtree_control": "", "cgroup.freeze": "0", "cgroup.kill": "",
 		"cgroup.events": "populated 0\nfrozen 0\n", "cpu.stat": "usage_usec 0\n",
 	}
-	// The files of a controller, which a group has if the one above hands it on.
+	// The files of each controller. A group has them if its parent enables the controller.
 	filesOf = map[string]map[string]string{
 		"cpu":    {"cpu.max": "max 100000"},
 		"cpuset": {"cpuset.cpus": ""},
@@ -42,8 +42,8 @@ var (
 	}
 )
 
-// newFake returns a host whose version 2 has those controllers, mounted at /v2, with this
-// process in a group of it, and proc, which describes it.
+// newFake returns a host with cgroup version 2 with those controllers mounted at /v2, this
+// process in one of its groups, and the directory proc that describes it.
 func newFake(t *testing.T, controllers ...string) (f *fake, proc string) {
 	t.Helper()
 	f = &fake{files: map[string]string{}, groups: map[string]bool{}, v2: "/v2", fail: map[string]error{}}
@@ -108,7 +108,7 @@ func (f *fake) write(path, text string) error {
 	dir, file := filepath.Dir(path), filepath.Base(path)
 	switch {
 	case file == "cgroup.subtree_control":
-		// No controllers below a group with processes, but for the root.
+		// Except for the root, a group with processes cannot enable controllers.
 		if dir != f.v2 && f.files[dir+"/cgroup.procs"] != "" {
 			return &fs.PathError{Op: "write", Path: path, Err: syscall.EBUSY}
 		}
@@ -124,7 +124,7 @@ func (f *fake) write(path, text string) error {
 	return nil
 }
 
-// handOn gives the groups below dir the files of the controllers.
+// handOn creates the files of the controllers in the groups below dir.
 func (f *fake) handOn(dir string) {
 	on := strings.Fields(f.files[dir+"/cgroup.subtree_control"])
 	for group := range f.groups {

@@ -12,13 +12,13 @@ import (
 )
 
 func within(t testing.TB, d time.Duration) context.Context {
-	// A cleanup needs it, too, and the test's own context is over by then.
+	// A cleanup needs the context, when the test's own context has ended.
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// eventually fails unless it becomes so.
+// eventually fails the test unless the condition becomes true.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	err := poll(within(t, 20*time.Second), func() (bool, error) { return so(), nil })
@@ -36,7 +36,7 @@ func use(t testing.TB, g *Group) Use {
 	return u
 }
 
-// used returns how much of a processor the group used, for the time given.
+// used returns the fraction of a processor that the group uses during the given time.
 func used(t testing.TB, g *Group, d time.Duration) float64 {
 	t.Helper()
 	begin, before := time.Now(), use(t, g).CPU
@@ -44,7 +44,7 @@ func used(t testing.TB, g *Group, d time.Duration) float64 {
 	return float64(use(t, g).CPU-before) / float64(time.Since(begin))
 }
 
-// each runs a test on each kind of host that this machine can be.
+// each runs a test for each kind of host that this machine can act as.
 func each(t *testing.T, test func(t *testing.T, h *Host)) {
 	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestDetectReportsTheAbilitiesOfThisHost(t *testing.T) {
 func TestAShareIsEnforced(t *testing.T) {
 	each(t, func(t *testing.T, h *Host) {
 		g := newTestGroup(t, h, "job")
-		// So little that a crowded machine can give it.
+		// A share that even a crowded machine can give.
 		given, err := g.SetShare(Processor / 10)
 		if err != nil {
 			t.Fatal(err)
@@ -77,9 +77,9 @@ func TestAShareIsEnforced(t *testing.T) {
 			t.Errorf("given %v of a processor, want 0.1 or a little less", got)
 		}
 		run(t, g, "spin 2")
-		used(t, g, 300*time.Millisecond) // it may begin with a period's share
-		// Less than its share it may get, where others crowd the machine; a phase
-		// of a duty cycle that is cut in two counts for 0.025.
+		used(t, g, 300*time.Millisecond) // it can begin with the share of a period
+		// On a crowded machine it can get less than its share. A duty cycle phase that is
+		// cut at the ends counts for 0.025.
 		if got := used(t, g, 2*time.Second); got > 0.15 || got < 0.03 {
 			t.Errorf("it used %.3f of a processor, want 0.1", got)
 		}
@@ -90,7 +90,7 @@ func TestAShareIsEnforced(t *testing.T) {
 		if _, err := g.SetShare(Unlimited); err != nil {
 			t.Fatal(err)
 		}
-		used(t, g, 200*time.Millisecond) // the period that has begun
+		used(t, g, 200*time.Millisecond) // the rest of the current period
 		before := use(t, g)
 		used(t, g, time.Second)
 		if after := use(t, g); after.Periods != before.Periods || after.Throttled != before.Throttled {
@@ -106,8 +106,8 @@ func TestPauseReleasesTheProcessorAndThawContinues(t *testing.T) {
 		if _, err := g.SetShare(Processor / 20); err != nil {
 			t.Fatal(err)
 		}
-		// With a share that small it has most likely just been stopped: the thaw of its duty
-		// cycle must not undo the freeze.
+		// With such a small share its duty cycle has probably just stopped it. The cycle's
+		// continue must not undo the freeze.
 		eventually(t, "it is throttled", func() bool { return use(t, g).Periods > 2 })
 		if err := g.Freeze(within(t, 10*time.Second)); err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestPauseReleasesTheProcessorAndThawContinues(t *testing.T) {
 		if got := used(t, g, 300*time.Millisecond); got > 0 {
 			t.Errorf("frozen it used %.3f of a processor", got)
 		}
-		// A share that is set meanwhile does not let it run.
+		// A new share does not make it run.
 		if _, err := g.SetShare(Processor / 4); err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestPauseReleasesTheProcessorAndThawContinues(t *testing.T) {
 }
 
 func TestFreezeEndsWithItsContext(t *testing.T) {
-	// A process that cannot be stopped is hard to come by: the context is over.
+	// A process that cannot be stopped is hard to create, so the context has ended already.
 	h := host(t, signals...)
 	g := newTestGroup(t, h, "job")
 	run(t, g, "spin 1")
@@ -201,7 +201,7 @@ func TestAProcessThatForksAwayLeavesAGroupOfSignals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = syscall.Kill(child, syscall.SIGKILL) }() // it ends by itself else, with its pipe
+	defer func() { _ = syscall.Kill(child, syscall.SIGKILL) }() // otherwise it ends with its pipe
 	if u := use(t, g); u.Processes != 1 {
 		t.Errorf("%d processes, want only the one that stayed", u.Processes)
 	}
@@ -245,14 +245,14 @@ func TestUseCountsChildrenThatHaveEnded(t *testing.T) {
 		eventually(t, "half a second of processor time", func() bool {
 			return use(t, g).CPU > 500*time.Millisecond
 		})
-		// Two at most run at a time: the parent waits, but its threads may run.
+		// At most two run at a time: the parent waits, but its threads can run.
 		if took := time.Since(begin); took < 250*time.Millisecond {
 			t.Errorf("half a second of processor time was counted in %v", took)
 		}
 	})
 }
 
-// Each of them forks and ends before anybody can look at it.
+// Each process forks and ends before it can be observed.
 func TestNoProcessOutrunsAKill(t *testing.T) {
 	each(t, func(t *testing.T, h *Host) {
 		g := newTestGroup(t, h, "job")
@@ -269,7 +269,7 @@ func TestNoProcessOutrunsAKill(t *testing.T) {
 	})
 }
 
-// A thaw that comes while the cycle holds it stopped is no reason to run.
+// A thaw while the cycle holds the group stopped does not make it run.
 func TestAThawedGroupKeepsItsShare(t *testing.T) {
 	each(t, func(t *testing.T, h *Host) {
 		g := newTestGroup(t, h, "job")
@@ -279,7 +279,7 @@ func TestAThawedGroupKeepsItsShare(t *testing.T) {
 		}
 		eventually(t, "it is held back", func() bool { return use(t, g).Periods > 2 })
 		for range 5 {
-			if err := syscall.Kill(p.pid(), syscall.SIGCONT); err != nil { // as anybody may
+			if err := syscall.Kill(p.pid(), syscall.SIGCONT); err != nil { // as any process of the user can
 				t.Fatal(err)
 			}
 			for _, step := range []func() error{g.Thaw, func() error { return g.Freeze(within(t, time.Second)) }, g.Thaw} {
@@ -321,7 +321,7 @@ func TestMemoryBeyondTheLimitKillsAndIsCounted(t *testing.T) {
 	if u := use(t, g); u.OOMKills == 0 || u.Peak > 65<<20 {
 		t.Errorf("use after the kernel has killed: %+v", u)
 	}
-	// More, less, none: in each order.
+	// More, less, none, in each order.
 	for _, bytes := range []int64{256 << 20, 128 << 20, 0, 128 << 20} {
 		if err := g.SetMemory(bytes); err != nil {
 			t.Errorf("limit of %d bytes: %v", bytes, err)
@@ -369,7 +369,7 @@ func TestTheKernelAcceptsEveryQuota(t *testing.T) {
 			t.Errorf("share %d: given %d, %v", share, given, err)
 		}
 	}
-	used(t, g, time.Second) // to pay what it has overrun
+	used(t, g, time.Second) // pays back the overrun
 	if got := used(t, g, 4*time.Second); got > 0.02 {
 		t.Errorf("with the least share it used %.4f of a processor", got)
 	}

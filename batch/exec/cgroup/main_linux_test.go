@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The test binary is also the programs that are put into groups.
+// The test binary also runs as the programs in the groups.
 func TestMain(m *testing.M) {
 	if role := os.Getenv("CGROUP_TEST_ROLE"); role != "" {
 		play(role)
@@ -35,7 +35,7 @@ func play(role string) {
 			go spin()
 		}
 		spin()
-	case "hold": // memory, and says so
+	case "hold": // allocates memory and reports it
 		size, _ := strconv.Atoi(rest)
 		block := make([]byte, size)
 		for i := 0; i < len(block); i += 4096 {
@@ -54,9 +54,9 @@ func play(role string) {
 		}
 		fmt.Println(child.Process.Pid)
 		_ = child.Wait()
-	case "flee": // has a child take its place, again and again
+	case "flee": // replaces itself by a child, repeatedly
 		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "f() { i=0; while [ $i -lt 100 ]; do i=$((i+1)); done; f & }; f"}, os.Environ())
-	case "brood": // makes children that end, one after the other
+	case "brood": // starts short-lived children one after another
 		for {
 			_ = exec.Command("sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done").Run()
 		}
@@ -78,7 +78,7 @@ type program struct {
 	lines *bufio.Scanner
 }
 
-// start starts a program that waits until it is let go.
+// start starts a program that waits for its release.
 func start(t testing.TB, role string) *program {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -99,7 +99,7 @@ func start(t testing.TB, role string) *program {
 	_ = r.Close()
 	p := &program{Cmd: cmd, in: w, lines: bufio.NewScanner(out)}
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may be over
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it can have ended
 		_ = cmd.Wait()                                      // it was killed
 		_ = w.Close()
 	})
@@ -123,16 +123,16 @@ func (p *program) line(t testing.TB) string {
 	return p.lines.Text()
 }
 
-// signals are the abilities that have to be left out for signals alone.
+// signals holds the abilities to disable so that only signals remain.
 var signals = []Ability{Shares, Processors, Memory, Pausing, Killing, Measuring}
 
-// ways are the hosts that this machine can be, by the way in which they hold
+// ways holds the kinds of hosts that this machine can act as, by their way to enforce
 // shares.
 var ways = []struct {
 	name    string
 	without []Ability
 	shares  []Way
-	old     bool // the second version is not to be seen
+	old     bool // hide the second version
 }{
 	{"quota", []Ability{Memory}, []Way{V1, V2}, false},
 	{"first version", []Ability{Memory}, []Way{V1}, true},
@@ -140,8 +140,8 @@ var ways = []struct {
 	{"signals", signals, []Way{Signals}, false},
 }
 
-// oldProc returns a directory like /proc of this process, but for all that it
-// says about the second version of control groups.
+// oldProc returns a directory like /proc of this process, without the second version of
+// control groups.
 func oldProc(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -166,7 +166,7 @@ func oldProc(t testing.TB) string {
 	return dir
 }
 
-// host makes a host that removes its groups with the test.
+// host opens a host that removes its groups at the end of the test.
 func host(t testing.TB, without ...Ability) *Host {
 	t.Helper()
 	return hostOf(t, "/proc", without...)
@@ -238,7 +238,7 @@ func newTestGroup(t testing.TB, h *Host, name string) *Group {
 	return g
 }
 
-// run puts a program into a group and lets it go.
+// run adds a program to a group and releases it.
 func run(t testing.TB, g *Group, role string) *program {
 	t.Helper()
 	p := start(t, role)

@@ -50,7 +50,7 @@ func TestMembershipIsParsed(t *testing.T) {
 	}
 }
 
-func TestAGroupsDirectoryInAMount(t *testing.T) {
+func TestTheDirectoryOfAGroupDependsOnItsMount(t *testing.T) {
 	for name, tc := range map[string]struct{ root, path, want string }{
 		"the root":                           {"/", "/", "/m"},
 		"below the root":                     {"/", "/a/b", "/m/a/b"},
@@ -73,7 +73,7 @@ func TestStatIsParsedAfterAnyName(t *testing.T) {
 	text := "42 (a) R 1 (b) S 1 40 40 0 -1 4194304 5 0 0 0 11 7 300 25 20 0 1 0 777 1000 3 18446744073709551615"
 	got, err := parseStat(text)
 	want := stat{pid: 42, group: 40, state: 'S', start: 777, children: 3250 * time.Millisecond}
-	got.resident = 0 // pages of this machine
+	got.resident = 0 // depends on the machine's page size
 	if err != nil || got != want {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
@@ -158,7 +158,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The processes have numbers that no machine has, so that they have no clock.
+// The process numbers are impossible, so the processes have no clock.
 const someone = 1 << 23
 
 func TestUseOfAChildIsCountedOnce(t *testing.T) {
@@ -174,12 +174,12 @@ func TestUseOfAChildIsCountedOnce(t *testing.T) {
 		then  []stat
 		want  time.Duration
 	}{
-		"one that nobody saw":                   {0, []stat{after(time.Second)}, time.Second},
-		"one that was counted while it lived":   {700 * time.Millisecond, []stat{after(time.Second)}, time.Second},
-		"one that another has waited for":       {700 * time.Millisecond, []stat{parent}, 700 * time.Millisecond},
-		"one that is there still":               {700 * time.Millisecond, []stat{parent, child}, 700 * time.Millisecond},
-		"another that has its number by now":    {700 * time.Millisecond, []stat{after(time.Second), {pid: someone + 1, start: 3}}, time.Second},
-		"one that used more than was told then": {2 * time.Second, []stat{after(time.Second)}, 2 * time.Second},
+		"unobserved until its end":         {0, []stat{after(time.Second)}, time.Second},
+		"counted while it lived":           {700 * time.Millisecond, []stat{after(time.Second)}, time.Second},
+		"reaped by another process":        {700 * time.Millisecond, []stat{parent}, 700 * time.Millisecond},
+		"still alive":                      {700 * time.Millisecond, []stat{parent, child}, 700 * time.Millisecond},
+		"number reused by another process": {700 * time.Millisecond, []stat{after(time.Second), {pid: someone + 1, start: 3}}, time.Second},
+		"higher use at the end":            {2 * time.Second, []stat{after(time.Second)}, 2 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMembers(&table{})

@@ -7,21 +7,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestQuotaOfAShare(t *testing.T) {
+func TestQuotasOfShares(t *testing.T) {
 	for name, tc := range map[string]struct {
 		share CPU
 		want  quota
 	}{
-		"half":                          {Processor / 2, quota{50_000, 100_000}},
-		"a third is rounded down":       {Processor / 3, quota{33_333, 100_000}},
-		"more than a processor":         {5 * Processor / 2, quota{250_000, 100_000}},
-		"the least in a usual period":   {Processor/100 + 1, quota{1_000, 100_000}},
-		"less has a longer period":      {Processor / 200, quota{1_000, 200_034}},
-		"the least of all":              {MinShare, quota{1_000, 999_596}},
-		"below the least":               {MinShare - 1, quota{1_000, 1_000_000}},
-		"nothing is the least":          {0, quota{1_000, 1_000_000}},
-		"no limit":                      {Unlimited, quota{-1, 100_000}},
-		"the largest that is one still": {Unlimited - 1, quota{(1<<40 - 1) * 100_000 >> 20, 100_000}},
+		"half":                               {Processor / 2, quota{50_000, 100_000}},
+		"a third, rounded down":              {Processor / 3, quota{33_333, 100_000}},
+		"more than a processor":              {5 * Processor / 2, quota{250_000, 100_000}},
+		"the least in a usual period":        {Processor/100 + 1, quota{1_000, 100_000}},
+		"a small share with a longer period": {Processor / 200, quota{1_000, 200_034}},
+		"the least of all":                   {MinShare, quota{1_000, 999_596}},
+		"below the least":                    {MinShare - 1, quota{1_000, 1_000_000}},
+		"no share":                           {0, quota{1_000, 1_000_000}},
+		"no limit":                           {Unlimited, quota{-1, 100_000}},
+		"the largest share":                  {Unlimited - 1, quota{(1<<40 - 1) * 100_000 >> 20, 100_000}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := quotaOf(tc.share); got != tc.want {
@@ -31,7 +31,7 @@ func TestQuotaOfAShare(t *testing.T) {
 	}
 }
 
-func TestEveryQuotaIsOneTheKernelAcceptsAndNotMoreThanTheShare(t *testing.T) {
+func TestEveryQuotaIsValidAndAtMostTheShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		share := CPU(rapid.Int64Range(0, int64(Unlimited)-1).Draw(t, "share"))
 		if rapid.Bool().Draw(t, "small") {
@@ -45,22 +45,21 @@ func TestEveryQuotaIsOneTheKernelAcceptsAndNotMoreThanTheShare(t *testing.T) {
 		if given > share && share >= MinShare {
 			t.Fatalf("%d gives %d, which is more", share, given)
 		}
-		// A microsecond of a period is lost at most, 10^-5 of a processor.
+		// Rounding loses at most a microsecond of a period, 10^-5 of a processor.
 		if lost := share - given; lost > Processor/100_000+1 {
 			t.Fatalf("%d gives %d", share, given)
 		}
 	})
 }
 
-// crowd is a group of programs that always want to run, on a machine that gives
-// them so many processors.
+// crowd is a group of busy programs on a machine with a number of processors.
 type crowd struct {
 	width CPU
 	used  time.Duration
 }
 
-// hold plays a cycle for a time, and returns how much was used and for how long
-// at most the group was stopped.
+// hold runs a cycle for a time. It returns the used processor time and the longest stop of
+// the group.
 func (c *crowd) hold(cy *cycle, now, length time.Duration) (used, stopped time.Duration) {
 	begin := c.used
 	for end := now + length; now < end; {
@@ -82,10 +81,10 @@ func TestDutyCyclesEnforceShares(t *testing.T) {
 		share := width * CPU(percent) / 100
 		c := &crowd{width: width}
 		cy := newCycle(share, 0, 0)
-		c.hold(cy, 0, 3*time.Second) // it learns how wide they are
+		c.hold(cy, 0, 3*time.Second) // the cycle measures their width
 		used, stopped := c.hold(cy, 3*time.Second, 20*time.Second)
 		want := share.times(20 * time.Second)
-		// One phase more or less at the ends.
+		// The ends can add or remove one phase.
 		if slack := width.times(cycleCheck) + want/50; used > want+slack || used < want-slack {
 			t.Fatalf("a share of %d%% of %d: used %v in 20 s, want %v", percent, width/Processor, used, want)
 		}

@@ -15,7 +15,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
-// elsewhere makes a group for a host to start in, in each hierarchy, and returns its path.
+// elsewhere creates a group in each hierarchy in which a host can start, and returns its
+// path.
 func elsewhere(t *testing.T) string {
 	t.Helper()
 	name := testName(t.TempDir())
@@ -38,7 +39,7 @@ func elsewhere(t *testing.T) string {
 	return "/drover-outer-" + name + "/g-session"
 }
 
-// A server that was started from one login session, and again from another.
+// A server can be started from one login session and restarted from another.
 func TestAHostInAnotherGroupFindsTheGroupsOfItsPredecessor(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config(t, dir)
@@ -90,8 +91,8 @@ func TestAHostInAnotherGroupFindsTheGroupsOfItsPredecessor(t *testing.T) {
 	}
 }
 
-// Its predecessor was killed while it held the task stopped, and only it knew which
-// processes that were.
+// The predecessor was killed while it held the task stopped. Only the predecessor knew the
+// processes.
 func TestATaskLimitedBySignalsIsAdoptedAndKeepsItsShare(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config(t, dir)
@@ -139,7 +140,7 @@ func TestADamagedRecordOfGroupsIsAnError(t *testing.T) {
 	}
 }
 
-// An order for an attempt that runs, though it makes no sense, ends nothing.
+// An invalid launch of a running attempt does not end the attempt.
 func TestARefusedLaunchEndsNoRunningTask(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))

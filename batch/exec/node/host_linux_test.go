@@ -89,7 +89,7 @@ func TestAPausedTaskUsesNoProcessorAndContinues(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := cpu(t, p)
-			<-time.After(300 * time.Millisecond) // in which it would use as much
+			<-time.After(300 * time.Millisecond) // running, it would use as much
 			if used := cpu(t, p) - before; used > 60*time.Millisecond {
 				t.Errorf("used %v while paused", used)
 			}
@@ -129,7 +129,7 @@ func TestATaskGetsItsShareAndChangesOfIt(t *testing.T) {
 				begin, before := time.Now(), cpu(t, p)
 				<-time.After(2 * time.Second)
 				got := float64(cpu(t, p)-before) / float64(time.Since(begin))
-				// The rest of the host may keep it from its share, but never adds to it.
+				// Load on the host can reduce its share but never increases it.
 				if got > share*1.1+0.02 || got == 0 {
 					t.Errorf("got %.3f of a processor, want %.3f", got, share)
 				}
@@ -141,7 +141,7 @@ func TestATaskGetsItsShareAndChangesOfIt(t *testing.T) {
 			most(0.25)
 			var invalid *InvalidError
 			if _, err := p.Share(-1); !errors.As(err, &invalid) {
-				t.Errorf("less than nothing: %v", err) // it is not "no limit"
+				t.Errorf("negative share: %v", err) // it does not mean "no limit"
 			}
 		})
 	}
@@ -183,7 +183,7 @@ func TestATaskThatNeedsMoreThanItsMemoryIsKilled(t *testing.T) {
 		p := launch(t, h, task)
 		got := p.Wait()
 		if h.Offers().Of(cgroup.Memory) == cgroup.V2 && i > 0 && i < 3 {
-			c.want = exec.Exit{Signal: syscall.SIGKILL, Reason: got.Reason} // it kills all of a group
+			c.want = exec.Exit{Signal: syscall.SIGKILL, Reason: got.Reason} // the kernel kills the whole group
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", c.script, diff)
@@ -319,7 +319,7 @@ func TestFilesOfOldJobsAreRemoved(t *testing.T) {
 	if _, err := os.Stat(h.dir(p.ID())); err != nil {
 		t.Error("of one that runs: ", err)
 	}
-	// One that a host was killed while it removed it.
+	// The directory of a job whose removal was interrupted by a kill of the host.
 	if err := os.Mkdir(filepath.Join(h.attempts(), "job.2"+buried), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
-// The test binary is the supervisor and the gates too.
+// The test binary also runs as the supervisor and the gates.
 func TestMain(m *testing.M) {
 	nodetest.Main(nil)
 	goleak.VerifyTestMain(m)
@@ -33,7 +33,7 @@ func (l testLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// config is the configuration of a host with unique group names.
+// config returns the configuration of a host with unique group names.
 func config(t testing.TB, dir string) Config {
 	return Config{
 		Dir: dir, Groups: cgroup.Config{Name: "test-" + strconv.Itoa(os.Getpid()) + "-" + testName(dir), StepAside: true},
@@ -41,7 +41,7 @@ func config(t testing.TB, dir string) Config {
 	}
 }
 
-// open opens a host that is closed, with all that runs on it ended, by the test's end.
+// open opens a host. At the end of the test its tasks are killed and it is closed.
 func open(t testing.TB, cfg Config) *Host {
 	t.Helper()
 	h, err := Open(t.Context(), cfg)
@@ -81,7 +81,7 @@ func launch(t testing.TB, h *Host, task TaskSpec) *Task {
 	return p
 }
 
-// until waits until something is so.
+// until waits until a condition is true.
 func until(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !so(); {
@@ -95,7 +95,7 @@ func until(t testing.TB, what string, so func() bool) {
 	}
 }
 
-// cpu is the processor time that a task has used.
+// cpu returns the processor time of a task.
 func cpu(t testing.TB, p *Task) time.Duration {
 	t.Helper()
 	u, err := p.Use()
@@ -105,7 +105,7 @@ func cpu(t testing.TB, p *Task) time.Duration {
 	return u.CPU
 }
 
-// testName is the beginning of the name of the test that has made a directory.
+// testName returns the beginning of the name of the test that created a directory.
 func testName(dir string) string {
 	name := filepath.Base(filepath.Dir(dir))
 	return name[:min(len(name), 20)]

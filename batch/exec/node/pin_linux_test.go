@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 )
 
-// allowed returns the processors of a process, as the kernel says them.
+// allowed returns the processors of a process in the kernel's format.
 func allowed(t *testing.T, pid int) string {
 	t.Helper()
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
@@ -24,7 +24,7 @@ func allowed(t *testing.T, pid int) string {
 	return strings.TrimSpace(line)
 }
 
-// Also when it has been left to the next host, which has other processors, or none.
+// The same holds after the task was adopted by a host with other processors, or none.
 func TestTasksOfAConfinedHostRunOnItsProcessorsOnly(t *testing.T) {
 	dir := t.TempDir()
 	cfg := config(t, dir)

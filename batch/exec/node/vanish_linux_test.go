@@ -18,11 +18,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
-// innerGroups says, to a test that is run by another one, what its groups are called.
+// innerGroups holds the group names of a test that is run by another test.
 const innerGroups = "NODE_TEST_GROUPS"
 
-// inner runs a test of this binary in a process that is made like that. It fails if
-// that is skipped.
+// inner runs a test of this binary in a process with the given attributes. It fails if that
+// test is skipped.
 func inner(t *testing.T, name string, env []string, attr *syscall.SysProcAttr) {
 	t.Helper()
 	// Users without access to the directory of the binary can use this path too.
@@ -66,7 +66,7 @@ func TestControllersVanishUnderATaskThatRuns(t *testing.T) {
 	}
 }
 
-// TestVanish is run by the one above, where it is alone with its mounts.
+// TestControllersVanishUnderATaskThatRuns runs TestVanish in a private mount namespace.
 func TestVanish(t *testing.T) {
 	name := os.Getenv(innerGroups)
 	if name == "" {
@@ -103,7 +103,7 @@ func TestVanish(t *testing.T) {
 	}
 }
 
-// unmount takes all hierarchies of control groups away.
+// unmount unmounts all hierarchies of control groups.
 func unmount(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/mountinfo")
@@ -119,8 +119,8 @@ func unmount(t *testing.T) {
 	}
 }
 
-// The tests of this package that say what a task gets, where no control group may be
-// created: a user without rights.
+// The limits of tasks are tested where no control group can be created: by a user without
+// rights.
 func TestAUserWithoutRightsLimitsTasksBySignals(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can change the user")
@@ -136,7 +136,7 @@ func TestAUserWithoutRightsLimitsTasksBySignals(t *testing.T) {
 	}
 }
 
-// TestWithoutRights is run by the one above.
+// TestAUserWithoutRightsLimitsTasksBySignals runs TestWithoutRights.
 func TestWithoutRights(t *testing.T) {
 	if os.Getenv(innerGroups) == "" {
 		t.Skip("not in the unprivileged child")
@@ -147,7 +147,7 @@ func TestWithoutRights(t *testing.T) {
 		if o.Ability == cgroup.Memory || o.Ability == cgroup.Processors {
 			want = cgroup.None
 		}
-		// Without a mount there are no rights either.
+		// Without a mount there are no rights.
 		if o.Way != want || !strings.Contains(o.Why, "no right") && !strings.Contains(o.Why, "read-only") && !strings.Contains(o.Why, "is mounted") {
 			t.Errorf("want %s and why: %s", want, o)
 		}
@@ -158,7 +158,7 @@ func TestWithoutRights(t *testing.T) {
 	if diff := cmp.Diff(exec.Exit{Code: 3}, launch(t, h, task).Wait()); diff != "" {
 		t.Error("with limits that cannot be set: ", diff)
 	}
-	// One that forks away is out of reach, and nothing pretends otherwise.
+	// A process that forks away cannot be reached, which is documented.
 	p := launch(t, h, script(id(2), dir, `setsid sh -c 'echo $$ > "$1"; exec sleep 300' sh "$1" & until [ -s "$1" ]; do sleep 0.01; done`, filepath.Join(dir, "pid")))
 	if diff := cmp.Diff(exec.Exit{}, p.Wait()); diff != "" {
 		t.Error(diff)

@@ -67,7 +67,7 @@ func TestOnlyMarkedProcessesOfAForgottenGroupAreKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Until it has become the program its environment is ours.
+	// Before exec, its environment is that of the test.
 	id := ID{Pid: g.cmd.Process.Pid}
 	for _, mark := range []string{"", "b"} {
 		if left, err := id.KillMarked(mark); left || err != nil {

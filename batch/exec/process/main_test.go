@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 		Gate()
 	}
 	if os.Getenv(aloneVariable) != "" {
-		os.Exit(m.Run()) // a reaper lives as long as its process
+		os.Exit(m.Run()) // without goleak: a reaper lives as long as its process
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -44,7 +44,7 @@ func newReaper(t *testing.T) *Reaper {
 	return r
 }
 
-// sh is a program that runs a script.
+// sh returns a program that runs a script.
 func sh(script string, args ...string) []string {
 	return append([]string{"/bin/sh", "-c", script, "sh"}, args...)
 }

@@ -56,7 +56,7 @@ func TestAProgramRunsOnlyWhenItsGateIsOpenedAndUnderTheSameIdentity(t *testing.T
 	}
 }
 
-func TestNothingRunsBehindAGateThatWasShut(t *testing.T) {
+func TestNoProgramRunsAfterItsGateIsShut(t *testing.T) {
 	if !alone(t) {
 		return
 	}
@@ -153,7 +153,7 @@ func TestTheEndIsReportedWhenTheWholeGroupIsGone(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// The child is an orphan once the leader has ended.
+	// The child becomes an orphan when the leader ends.
 	g, ended := start(t, r, Spec{Args: sh(`(trap "" TERM; echo here > "$1"; exec sleep 300) & read x < "$1"; echo $! > "$1.pid"; kill -TERM $$`, fifo)})
 	if err := g.Open(); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ func benchSpec(name string, args ...string) exec.Spec {
 	return exec.Spec{Key: key(name, 1), Args: args, Env: []string{"PATH=/usr/bin:/bin"}}
 }
 
-// BenchmarkLaunch runs /bin/true from its claim to the end that is written down.
+// BenchmarkLaunch runs /bin/true from its claim to its recorded end.
 func BenchmarkLaunch(b *testing.B) {
 	for _, clients := range []int{1, 16} {
 		b.Run(fmt.Sprint("at-once=", clients), func(b *testing.B) {
@@ -57,8 +57,7 @@ func BenchmarkLaunch(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory holds sleeping jobs and reports what the supervisor's process
-// takes for each.
+// BenchmarkMemory holds sleeping jobs and reports the supervisor's memory for each.
 func BenchmarkMemory(b *testing.B) {
 	for _, jobs := range []int{0, 100, 1000} {
 		b.Run(fmt.Sprint("jobs=", jobs), func(b *testing.B) {
@@ -101,8 +100,8 @@ func holdJobs(b *testing.B, jobs int) {
 	}
 }
 
-// resident returns the memory of a process that is its own, in KB: pages of the
-// binary are shared.
+// resident returns the private memory of a process in KB, without the shared pages of the
+// binary.
 func resident(b *testing.B, pid int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
-// waitFor is a FIFO in the working directory at which the gates of these tests
-// wait before they are gates.
+// waitFor is a FIFO in the working directory. The gates of these tests wait at it before they
+// start.
 const waitFor = "wait-for"
 
 func waitAtTheGate() {
@@ -29,7 +29,7 @@ func waitAtTheGate() {
 	}
 }
 
-// launching is a launch under way.
+// launching is a pending launch.
 type launching struct {
 	t    *testing.T
 	done chan struct{}
@@ -46,7 +46,7 @@ func beginLaunch(t *testing.T, c *Client, s exec.Spec) *launching {
 	return l
 }
 
-// state waits until the attempt's file says what ok wants to see.
+// state waits until ok accepts the state in the attempt's file.
 func state(t *testing.T, dir string, ok func(journal.State) bool) journal.State {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {
@@ -67,7 +67,7 @@ func state(t *testing.T, dir string, ok func(journal.State) bool) journal.State 
 func claimed(s journal.State) bool { return s.Claimer.Kind != "" }
 func started(s journal.State) bool { return s.Run.Pid != 0 }
 
-// lines returns how often the script of these tests ran.
+// lines returns the number of runs of the tests' script.
 func lines(t *testing.T, dir string) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "ran"))
@@ -99,7 +99,7 @@ func TestTheSupervisorDiesAfterTheClaim(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
 	s := spec(dir, key("job", 1), `echo x >> "$1"`, filepath.Join(dir, "ran"))
-	s.Stdout = fifo(t, dir, "nobody-reads") // opening it takes for ever
+	s.Stdout = fifo(t, dir, "no-reader") // opening it blocks forever
 	l := beginLaunch(t, c, s)
 	state(t, dir, claimed)
 	kill(t, supervisorPid(t, dir))
@@ -112,7 +112,7 @@ func TestTheSupervisorDiesAfterTheClaim(t *testing.T) {
 	}
 }
 
-// The gate has part of what it was to run, and is slow.
+// The gate has received a part of its program and is slow.
 func TestTheSupervisorDiesWhileItOpensTheGate(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
@@ -127,7 +127,7 @@ func TestTheSupervisorDiesWhileItOpensTheGate(t *testing.T) {
 	l := beginLaunch(t, c, s)
 	id := state(t, dir, started).Run
 	kill(t, supervisorPid(t, dir))
-	<-l.done // the next supervisor has found the process at its gate
+	<-l.done // the next supervisor found the process at its gate
 	if err := os.WriteFile(hold, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestTheSupervisorDiesWhileTheProgramRuns(t *testing.T) {
 	read(t, here)
 	before := p.Started()
 	kill(t, supervisorPid(t, dir))
-	// Stored until there is another supervisor, or sent by it.
+	// The signal is stored until the next supervisor sends it.
 	if err := p.Signal(syscall.SIGWINCH); err != nil {
 		t.Error(err)
 	}
@@ -238,7 +238,7 @@ func TestProgramsThatEndWithoutASupervisorAreLostAndTheirGroupKilled(t *testing.
 	}
 }
 
-func TestARestartedHostLosesWhatRan(t *testing.T) {
+func TestAttemptsOfAHostThatRebootedAreLost(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
 	if _, _, err := journal.Claim(attempts(dir), "1-1", journal.Claimer{Kind: journal.Supervisor, By: "before"}, time1); err != nil {
@@ -257,8 +257,8 @@ func TestARestartedHostLosesWhatRan(t *testing.T) {
 	}
 }
 
-// The supervisor is killed again and again while jobs are launched and run. Each
-// job runs at most once, and what is said of it is what happened.
+// The supervisor is killed repeatedly while jobs are launched and run. Each job runs at most
+// once, and its reported end is its real end.
 func TestNoDeathOfASupervisorRunsAJobTwiceOrHidesOne(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
@@ -312,7 +312,7 @@ func TestNoDeathOfASupervisorRunsAJobTwiceOrHidesOne(t *testing.T) {
 	}
 }
 
-// oneOfMany runs a job and returns what was said of it and how often it ran.
+// oneOfMany runs a job and returns its reported end and its number of runs.
 func oneOfMany(t *testing.T, c *Client, dir string, i int) (what string, ran int) {
 	home := filepath.Join(dir, fmt.Sprint(i))
 	if err := os.Mkdir(home, 0o700); err != nil {
@@ -342,7 +342,7 @@ func oneOfMany(t *testing.T, c *Client, dir string, i int) (what string, ran int
 	return what, lines(t, home)
 }
 
-// smallDisk mounts one on a directory.
+// smallDisk mounts a small disk on a directory.
 func smallDisk(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -365,7 +365,7 @@ func fill(t *testing.T, file string) {
 	}
 }
 
-func TestOnAFullDiskNothingRunsAndEndsAreKept(t *testing.T) {
+func TestNoProgramRunsOnAFullDiskAndEndsAreKept(t *testing.T) {
 	dir := t.TempDir()
 	disk := attempts(dir)
 	smallDisk(t, disk)
@@ -373,7 +373,7 @@ func TestOnAFullDiskNothingRunsAndEndsAreKept(t *testing.T) {
 	c := connectTo(t, dir)
 	k := key("job", 1)
 	p := launch(t, c, spec(dir, k, `read x < "$1"; exit 3`, hold))
-	// The next line of its file needs a page more.
+	// The next line of its file needs another page.
 	file := filepath.Join(disk, "1-1")
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -164,7 +164,7 @@ func TestProgramsOnALeaseDieWithTheirSupervisor(t *testing.T) {
 	}
 }
 
-// makeGroup makes a control group, or skips the test where there are none.
+// makeGroup creates a control group, or skips the test if that is impossible.
 func makeGroup(t *testing.T) *cgroup.Group {
 	t.Helper()
 	h, err := cgroup.Detect(cgroup.Config{Name: "test-" + strconv.Itoa(os.Getpid()) + "-" + strings.ToLower(own(t.TempDir())[:10])})
@@ -248,7 +248,7 @@ func TestAProgramThatCannotEnterItsGroupNeverRuns(t *testing.T) {
 	}
 }
 
-// Nobody starts another supervisor, which would kill it too.
+// No other supervisor is started, which would also kill the program.
 func TestAProgramOnALeaseDiesEvenIfNoSupervisorFollows(t *testing.T) {
 	dir := t.TempDir()
 	c := connectLeased(t, dir)

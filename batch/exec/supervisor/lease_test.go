@@ -15,7 +15,7 @@ func TestALeaseEndsItsDurationAfterTheTokenThatRenewedItLast(t *testing.T) {
 	if l.held(100 * ms) {
 		t.Error("held before it was renewed")
 	}
-	l.renew(first, 50*ms, 120*ms) // on its way for 20 ms
+	l.renew(first, 50*ms, 120*ms) // delivered after 20 ms
 	for now, want := range map[time.Duration]bool{120 * ms: true, 149 * ms: true, 150 * ms: false} {
 		if got := l.held(now); got != want {
 			t.Errorf("at %v: held %v, want %v", now, got, want)
@@ -37,13 +37,13 @@ func TestAnOldOrForeignTokenRenewsNothing(t *testing.T) {
 		token attempt.Token
 		now   time.Duration
 	}{
-		"as old as the lease":    {newLease("me").token(100 * ms), 150 * ms},
-		"another supervisor's":   {newLease("you").token(100 * ms), 110 * ms},
-		"none":                   {nil, 110 * ms},
-		"no number":              {attempt.Token("me@x"), 110 * ms},
-		"before the boot":        {attempt.Token("me@-5"), 110 * ms},
-		"of the future":          {newLease("me").token(111 * ms), 110 * ms},
-		"more than a number has": {attempt.Token("me@99999999999999999999"), 110 * ms},
+		"a token as old as the lease": {newLease("me").token(100 * ms), 150 * ms},
+		"another supervisor's":        {newLease("you").token(100 * ms), 110 * ms},
+		"none":                        {nil, 110 * ms},
+		"not a number":                {attempt.Token("me@x"), 110 * ms},
+		"before the boot":             {attempt.Token("me@-5"), 110 * ms},
+		"a future token":              {newLease("me").token(111 * ms), 110 * ms},
+		"a number that overflows":     {attempt.Token("me@99999999999999999999"), 110 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLease("me")
@@ -64,12 +64,12 @@ func TestACallIsCoveredOnlyWhileItsTokenCouldRenewTheLease(t *testing.T) {
 		now   time.Duration
 		want  bool
 	}{
-		"fresh":                         {l.token(95 * ms), 100 * ms, true},
-		"given up by its sender":        {old, 100 * ms, false},
-		"fresh, but the lease is over":  {l.token(139 * ms), 140 * ms, false},
-		"another supervisor's":          {newLease("you").token(95 * ms), 100 * ms, false},
-		"the youngest that is too old":  {l.token(50 * ms), 100 * ms, false},
-		"the oldest that is not so yet": {l.token(51 * ms), 100 * ms, true},
+		"fresh":                      {l.token(95 * ms), 100 * ms, true},
+		"abandoned by its sender":    {old, 100 * ms, false},
+		"fresh, but after the lease": {l.token(139 * ms), 140 * ms, false},
+		"another supervisor's":       {newLease("you").token(95 * ms), 100 * ms, false},
+		"the youngest expired token": {l.token(50 * ms), 100 * ms, false},
+		"the oldest valid token":     {l.token(51 * ms), 100 * ms, true},
 	} {
 		if got := l.covers(c.token, c.now); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -37,7 +37,7 @@ func TestLaunchReportsHowProgramsEnd(t *testing.T) {
 		if err := p.Signal(syscall.SIGTERM); !errors.Is(err, os.ErrProcessDone) {
 			t.Errorf("signal after the end: %v", err)
 		}
-		// The file says the same, and so does the same launch again.
+		// The file and a repeated launch return the same end.
 		again := launch(t, c, spec(dir, key("job", i), tc.script))
 		if diff := cmp.Diff(tc.want, again.Wait()); diff != "" {
 			t.Errorf("%s again: %s", tc.script, diff)
@@ -133,7 +133,7 @@ func TestJobsOutliveTheServerThatIsKilled(t *testing.T) {
 	s := server(t, dir, `echo $$ > "`+here+`"; read x < "`+hold+`"; exit 5`, `exit 6`)
 	pid := read(t, here)
 	supervised := supervisorPid(t, dir)
-	kill(t, -s.Process.Pid) // with all that its terminal would reach
+	kill(t, -s.Process.Pid) // with its process group
 	_ = s.Wait()
 	if !alive(t, pid) {
 		t.Fatal("the job died with the server")
@@ -274,7 +274,7 @@ func TestTermEndsASupervisorOnlyWithoutPrograms(t *testing.T) {
 	if diff := cmp.Diff(exec.Exit{Code: 2}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
-	// It ends although a client is connected; that starts another one.
+	// It ends although a client is connected. The client starts another supervisor.
 	if diff := cmp.Diff(exec.Exit{Code: 3}, launch(t, c, spec(dir, key("job", 2), "exit 3")).Wait()); diff != "" {
 		t.Error(diff)
 	}
@@ -303,7 +303,7 @@ func marked(mark string) []string {
 	all, _ := filepath.Glob("/proc/[0-9]*/environ")
 	var left []string
 	for _, name := range all {
-		text, err := os.ReadFile(name) // a dead one has none
+		text, err := os.ReadFile(name) // fails for a dead process
 		if err == nil && slices.Contains(strings.Split(string(text), "\x00"), "DROVER_ATTEMPT="+mark) {
 			left = append(left, name)
 		}

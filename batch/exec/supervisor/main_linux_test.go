@@ -24,7 +24,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
-// The test binary is the supervisor, the gates and a server too.
+// The test binary also runs as the supervisor, the gates and a server.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// linger is short here, so that nothing stays behind for long.
+// linger is short, so that supervisors end soon after the tests.
 const linger = 300 * time.Millisecond
 
 func superviseMain(args []string) {
@@ -64,8 +64,8 @@ func superviseMain(args []string) {
 	syscall.Exit(0)
 }
 
-// serverMain launches the scripts as attempts 1, 2, … of job "job", says so, and
-// waits to be killed.
+// serverMain launches the scripts as attempts 1, 2, … of job "job", reports it, and waits
+// until it is killed.
 func serverMain(dir string, scripts []string) {
 	c, err := Connect(Config{Dir: dir})
 	if err != nil {
@@ -84,13 +84,12 @@ func key(job string, attempt int) batch.Key {
 	return batch.Key{Job: batch.JobID(job), Epoch: 1, Attempt: uint32(attempt)}
 }
 
-// own is a job's name that no other test uses, nor this one at another time: its
-// processes are looked for on the whole host.
+// own returns a unique job name, because processes are searched on the whole host.
 func own(dir string) string { return filepath.Base(filepath.Dir(dir)) }
 
 func attempts(dir string) string { return filepath.Join(dir, "attempts") }
 
-// spec is a shell script in the directory.
+// spec returns a shell script that runs in the directory.
 func spec(dir string, k batch.Key, script string, args ...string) exec.Spec {
 	return exec.Spec{
 		Key: k, Args: append([]string{"/bin/sh", "-c", script, "sh"}, args...),
@@ -107,15 +106,15 @@ func connectTo(t testing.TB, dir string) *Client {
 	t.Cleanup(func() {
 		c.Close()
 		awaitFree(t, dir)
-		// One that was being started has no lock yet, and writes into the directory.
+		// A supervisor that is starting has no lock yet but writes into the directory.
 		for _, pid := range c.children {
-			_, _ = syscall.Wait4(pid, nil, 0, nil) // an error: it was reaped
+			_, _ = syscall.Wait4(pid, nil, 0, nil) // an error means that it was reaped
 		}
 	})
 	return c
 }
 
-// testLog shows a log with the test it is of.
+// testLog logs to a test.
 type testLog struct{ t testing.TB }
 
 func (l testLog) Write(p []byte) (int, error) {
@@ -123,7 +122,7 @@ func (l testLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// awaitFree waits until the supervisor of the directory has ended by itself.
+// awaitFree waits until the supervisor of the directory has ended on its own.
 func awaitFree(t testing.TB, dir string) {
 	t.Helper()
 	f, err := lock(context.Background(), dir, time.Minute)
@@ -182,7 +181,7 @@ func launch(t testing.TB, c *Client, s exec.Spec) *Attempt {
 	return p
 }
 
-// fifo makes one, on which scripts and tests wait for each other.
+// fifo creates a FIFO on which scripts and tests wait for each other.
 func fifo(t testing.TB, dir, name string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -192,7 +191,7 @@ func fifo(t testing.TB, dir, name string) string {
 	return path
 }
 
-// read returns what a script writes into a FIFO.
+// read returns the text that a script writes to a FIFO.
 func read(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)

@@ -7,25 +7,25 @@ import (
 	"testing"
 )
 
-func TestADaemonListensBeyondLoopbackOnlyIfThatIsSaidToBeInsecure(t *testing.T) {
+func TestADaemonListensBeyondLoopbackOnlyWithInsecure(t *testing.T) {
 	good := Config{Name: "a1", Dir: "/d", Listen: "127.0.0.1:0"}
 	for name, c := range map[string]struct {
 		change func(*Config)
-		want   string // how the one problem begins; "" is none
+		want   string // beginning of the only problem; "" for none
 	}{
-		"loopback":         {func(*Config) {}, ""},
-		"beyond":           {func(c *Config) { c.Listen = "10.0.0.1:1" }, `listen: "10.0.0.1:1"`},
-		"beyond, insecure": {func(c *Config) { c.Listen, c.Insecure = "10.0.0.1:1", true }, ""},
-		"anywhere":         {func(c *Config) { c.Listen = ":1" }, `listen: ":1"`},
-		"no port":          {func(c *Config) { c.Listen = "10.0.0.1" }, `listen: "10.0.0.1"`},
-		"no name":          {func(c *Config) { c.Name = "" }, "name: "},
-		"a path":           {func(c *Config) { c.Name = "a/b" }, "name: "},
-		"a dash in front":  {func(c *Config) { c.Name = "-a" }, `name: "-a", accepted: 1 to 63 letters, digits, '-' and '_', the first a letter or digit`},
-		"a site":           {func(c *Config) { c.Site = "lyon.example" }, ""},
-		"no site's name":   {func(c *Config) { c.Site = "a/b" }, `site: "a/b"`},
-		"no directory":     {func(c *Config) { c.Dir = "" }, "dir: "},
-		"processors":       {func(c *Config) { c.Processors = -1 }, "processors: "},
-		"memory":           {func(c *Config) { c.Memory = -1 }, "memory: "},
+		"loopback":                  {func(*Config) {}, ""},
+		"beyond":                    {func(c *Config) { c.Listen = "10.0.0.1:1" }, `listen: "10.0.0.1:1"`},
+		"beyond loopback, insecure": {func(c *Config) { c.Listen, c.Insecure = "10.0.0.1:1", true }, ""},
+		"anywhere":                  {func(c *Config) { c.Listen = ":1" }, `listen: ":1"`},
+		"no port":                   {func(c *Config) { c.Listen = "10.0.0.1" }, `listen: "10.0.0.1"`},
+		"no name":                   {func(c *Config) { c.Name = "" }, "name: "},
+		"a path":                    {func(c *Config) { c.Name = "a/b" }, "name: "},
+		"a leading dash":            {func(c *Config) { c.Name = "-a" }, `name: "-a", accepted: 1 to 63 letters, digits, '-' and '_', the first a letter or digit`},
+		"a site":                    {func(c *Config) { c.Site = "lyon.example" }, ""},
+		"an invalid site name":      {func(c *Config) { c.Site = "a/b" }, `site: "a/b"`},
+		"no directory":              {func(c *Config) { c.Dir = "" }, "dir: "},
+		"processors":                {func(c *Config) { c.Processors = -1 }, "processors: "},
+		"memory":                    {func(c *Config) { c.Memory = -1 }, "memory: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := good

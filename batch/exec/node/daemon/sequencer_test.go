@@ -30,7 +30,7 @@ func TestLateSequencesAreNotApplied(t *testing.T) {
 		{"share of another", b, node.Sequence{Watch: first, Number: 1}, lastShares, nil},
 		{"signal 1", a, node.Sequence{Watch: first, Number: 1}, lastSignal, nil},
 		{"without a number", a, node.Sequence{}, lastShares, nil},
-		{"of no watch that was", a, node.Sequence{Watch: first + 1, Number: 9}, lastShares, node.ErrStale},
+		{"of an unknown watch", a, node.Sequence{Watch: first + 1, Number: 9}, lastShares, node.ErrStale},
 	} {
 		if err := give(step.what, step.id, step.is, step.last); !errors.Is(err, step.want) {
 			t.Errorf("%s: %v, want %v", step.what, err, step.want)

@@ -18,15 +18,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/remote"
 )
 
-// The site that is measured.
+// The measured site.
 const (
 	benchNodes = 50
 	benchTasks = 20 // of each node
 )
 
-// BenchmarkSharesOfASite sets the shares of 1,000 tasks on 50 nodes once a second: an
-// iteration is a second. Nodes have daemons, supervisors, sockets and control groups of
-// their own, and tasks sleep. What is reported are percents of one processor.
+// BenchmarkSharesOfASite sets the shares of 1,000 tasks on 50 nodes once a second; an
+// iteration is a second. Each node has its own daemon, supervisor, socket and control
+// groups, and tasks sleep. It reports percents of one processor.
 //
 //	go test -run xxx -bench SharesOfASite -benchtime 30x ./batch/exec/node/pool
 func BenchmarkSharesOfASite(b *testing.B) {
@@ -68,10 +68,10 @@ func BenchmarkSharesOfASite(b *testing.B) {
 	end(b, procs)
 }
 
-// BenchmarkNodeWithTasks is what a daemon and its supervisor need while so many tasks
-// sleep, in MiB of memory and percents of one processor, renewals included; when tasks
-// are measured every 2 s, as servers have them, or their shares set to others each
-// second. An iteration is a second.
+// BenchmarkNodeWithTasks reports the memory in MiB and the percents of one processor that a
+// daemon and its supervisor need for a number of sleeping tasks, with renewals. Tasks are
+// measured every 2 s, the default of servers, or their shares change every second. An
+// iteration is a second.
 //
 //	go test -run xxx -bench NodeWithTasks -benchtime 20x ./batch/exec/node/pool
 func BenchmarkNodeWithTasks(b *testing.B) {
@@ -154,7 +154,7 @@ func launchSleepers(b *testing.B, p *pool.Pool, nodes, tasks int) []exec.Launche
 	return procs
 }
 
-// setAll gives all of them a share; some less, so that neighbours differ.
+// setAll gives all tasks a share, some less, so that neighbors differ.
 func setAll(b *testing.B, procs []exec.Launched, nodes int, share batch.Share) {
 	for i, proc := range procs {
 		l := on(int32(i%nodes), 1)
@@ -176,15 +176,15 @@ func end(b *testing.B, procs []exec.Launched) {
 	}
 }
 
-// settle lets what was begun come to rest.
+// settle waits for the end of startup work.
 func settle(d time.Duration) { <-time.After(d) }
 
-// spent is the processor time of processes, by their own clocks.
+// spent returns the processor time of processes, by their own clocks.
 func spent(tb testing.TB, pids ...int) (sum time.Duration) {
 	tb.Helper()
 	for _, pid := range pids {
 		var ts unix.Timespec
-		// As clock_getcpuclockid(3) makes it: that of all threads, by the scheduler.
+		// As in clock_getcpuclockid(3): the scheduler's time of all threads.
 		if err := unix.ClockGettime(int32(^pid<<3|2), &ts); err != nil {
 			tb.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func spent(tb testing.TB, pids ...int) (sum time.Duration) {
 	return sum
 }
 
-// resident is the memory of a process in MiB.
+// resident returns the memory of a process in MiB.
 func resident(tb testing.TB, pid int) float64 {
 	tb.Helper()
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")

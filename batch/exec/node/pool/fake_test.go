@@ -16,18 +16,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
-// host is a node in memory: it keeps its lease, as one must.
+// host is an in-memory node that enforces its lease.
 type host struct {
 	name string
 
 	mu       sync.Mutex
-	cut      bool // nothing gets through
-	deaf     bool // what is sent does not come back
+	cut      bool // no messages arrive
+	deaf     bool // its answers are lost
 	token    time.Time
 	until    time.Time
 	timer    *time.Timer
-	immortal bool // it does not keep its lease
-	unfit    bool // it can start nothing
+	immortal bool // it does not enforce its lease
+	unfit    bool // it cannot start tasks
 	refuses  map[int32]error
 	procs    map[ID]*proc
 	barred   map[ID]bool
@@ -41,7 +41,7 @@ func newHost(name string) *host {
 
 var errCut = errors.New("connection cut")
 
-// through waits for a message to get there: at once, or never.
+// through waits until a message arrives: at once, or never.
 func (h *host) through(ctx context.Context) error {
 	h.mu.Lock()
 	cut := h.cut
@@ -70,7 +70,7 @@ func (h *host) Renew(ctx context.Context, lease time.Duration) error {
 	if !deaf {
 		h.token = now
 	} else if h.token.Add(lease).Before(h.until) {
-		h.until = h.token.Add(lease) // what was never answered is no proof
+		h.until = h.token.Add(lease) // a token that was never answered proves nothing
 	}
 	if h.timer != nil {
 		h.timer.Stop()
@@ -88,7 +88,7 @@ func (h *host) Renew(ctx context.Context, lease time.Duration) error {
 	return nil
 }
 
-// lapse kills everything when the lease has ended.
+// lapse kills all processes after the lease has ended.
 func (h *host) lapse() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -175,7 +175,7 @@ func (h *host) shares() [][]Shares {
 	return h.sets
 }
 
-// running counts the live processes.
+// running returns the number of live processes.
 func (h *host) running() (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -189,7 +189,7 @@ func (h *host) running() (n int) {
 	return n
 }
 
-// proc is a process on a host that ends when the test says so, and by SIGKILL.
+// proc is a process on a host that ends on a message of the test or on SIGKILL.
 type proc struct {
 	host     *host
 	task     TaskSpec
@@ -202,7 +202,7 @@ type proc struct {
 	exit  exec.Exit
 	ended time.Time
 	got   []syscall.Signal
-	keeps bool // signals, while its host cannot be reached
+	keeps bool // stores signals while its host is unreachable
 }
 
 func (p *proc) finish(exit exec.Exit) {
@@ -241,7 +241,7 @@ func (p *proc) signals() []syscall.Signal {
 	return p.got
 }
 
-// Wait returns when the host has said how it has ended.
+// Wait returns the end that the host reports.
 func (p *proc) Wait() exec.Exit { return p.wait(p.detached) }
 
 func (p *proc) wait(detached <-chan struct{}) exec.Exit {
@@ -267,7 +267,7 @@ func (p *proc) wait(detached <-chan struct{}) exec.Exit {
 
 func (p *proc) Detach() { p.once.Do(func() { close(p.detached) }) }
 
-// again is the view of a process after an Attach.
+// again is a process after an Attach.
 type again struct {
 	*proc
 	detached chan struct{}
@@ -290,7 +290,7 @@ func (n *news) changed(node int32, up bool) {
 	n.all = append(n.all, string('0'+node)+" "+what)
 }
 
-func (n *news) told() []string {
+func (n *news) reported() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.all)
@@ -324,7 +324,7 @@ func open(t testing.TB, hosts ...*host) *Pool {
 
 func key(name string) batch.Key { return batch.Key{Job: batch.JobID(name), Epoch: 1, Attempt: 1} }
 
-// on is so many processors of a node.
+// on returns an allocation of a number of processors of a node.
 func on(node, processors int32) batch.NodeAllocation {
 	return batch.NodeAllocation{Node: node, Processors: processors, Share: batch.One}
 }
@@ -335,7 +335,7 @@ func spec(name string, how batch.Launch, allocation ...batch.NodeAllocation) exe
 	return s
 }
 
-// launch launches, and returns the members' processes, by rank.
+// launch launches an attempt and returns the processes of its members by rank.
 func launch(t testing.TB, p *Pool, s exec.Spec, hosts ...*host) (exec.Launched, []*proc) {
 	t.Helper()
 	got, err := p.Launch(s)
@@ -358,7 +358,7 @@ func after(d time.Duration) {
 	synctest.Wait()
 }
 
-// ending returns how a process has ended, false if it has not.
+// ending returns the end of a process; false if it runs.
 func ending(p exec.Launched) (exec.Exit, bool) {
 	select {
 	case <-p.(*Attempt).done:

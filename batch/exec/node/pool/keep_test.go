@@ -28,7 +28,7 @@ func TestSilentNodeIsReportedAtOnceAndItsMembersAreLostAfterTheLease(t *testing.
 				a.cut, a.deaf = !deaf, deaf
 				a.mu.Unlock()
 				after(16 * time.Second) // a beat, and a third of the lease
-				if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" {
+				if diff := cmp.Diff([]string{"0 down"}, n.reported()); diff != "" {
 					t.Error(diff)
 				}
 				after(13 * time.Second)
@@ -47,7 +47,7 @@ func TestSilentNodeIsReportedAtOnceAndItsMembersAreLostAfterTheLease(t *testing.
 				a.cut, a.deaf = false, false
 				a.mu.Unlock()
 				after(11 * time.Second)
-				if diff := cmp.Diff([]string{"0 down", "0 up"}, n.told()); diff != "" {
+				if diff := cmp.Diff([]string{"0 down", "0 up"}, n.reported()); diff != "" {
 					t.Error(diff)
 				}
 				if len(all[0].signals()) > 0 {
@@ -68,12 +68,12 @@ func TestPartitionThatHealsWithinTheLeaseEndsNothing(t *testing.T) {
 		ended, done := launch(t, p, spec("k", batch.LaunchOnce, on(0, 1)), a)
 		a.cutOff(true)
 		after(20 * time.Second)
-		done[0].finish(exec.Exit{Code: 3}) // it is reported once there is a follower
+		done[0].finish(exec.Exit{Code: 3}) // it is reported after a follower exists
 		_ = ended.Signal(syscall.SIGTERM)
 		after(3 * time.Second)
 		a.cutOff(false)
 		after(20 * time.Second)
-		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.told()); diff != "" {
+		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.reported()); diff != "" {
 			t.Error(diff)
 		}
 		if exit, over := ending(ended); !over || exit.Code != 3 {
@@ -110,7 +110,7 @@ func TestTasksThatOutliveTheirLeaseAreKilledBeforeTheNodeIsUp(t *testing.T) {
 		}
 		a.cutOff(false)
 		after(10 * time.Second)
-		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.told()); diff != "" || running != 0 {
+		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.reported()); diff != "" || running != 0 {
 			t.Errorf("%d run when it is up; %s", running, diff)
 		}
 		if diff := cmp.Diff([]syscall.Signal{syscall.SIGKILL}, all[0].signals()); diff != "" {
@@ -119,7 +119,7 @@ func TestTasksThatOutliveTheirLeaseAreKilledBeforeTheNodeIsUp(t *testing.T) {
 	})
 }
 
-// It is barred, so that it cannot come late.
+// The launch is barred, so it cannot arrive late.
 func TestLaunchThatIsNeverAnsweredIsLostAfterTheLeaseAndBarred(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
@@ -152,13 +152,13 @@ func TestNothingIsSentToANodeThatHasLeftAndThePolicyKnowsFirst(t *testing.T) {
 		if _, err := p.Launch(spec("j", batch.LaunchPerNode, on(0, 1), on(1, 1))); !errors.Is(err, exec.ErrNodeGone) {
 			t.Errorf("error %v", err)
 		}
-		if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" || len(b.launched) > 0 {
+		if diff := cmp.Diff([]string{"0 down"}, n.reported()); diff != "" || len(b.launched) > 0 {
 			t.Error(diff, len(b.launched))
 		}
 	})
 }
 
-// The node says so itself, before a renewal has failed.
+// The node's refusal arrives before a renewal fails.
 func TestNodeThatRefusesALaunchIsQueriedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
@@ -171,16 +171,16 @@ func TestNodeThatRefusesALaunchIsQueriedAtOnce(t *testing.T) {
 			t.Errorf("error %v after %v", err, time.Since(begun))
 		}
 		a.cutOff(true)
-		if _, err := p.Launch(spec("k", batch.LaunchOnce, on(0, 1))); err != nil { // it is not known yet
+		if _, err := p.Launch(spec("k", batch.LaunchOnce, on(0, 1))); err != nil { // the state is not known yet
 			t.Errorf("error %v", err)
 		}
-		if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" {
+		if diff := cmp.Diff([]string{"0 down"}, n.reported()); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
-// Else it would fail all jobs of the site, one after the other.
+// Otherwise the node would make all jobs of the site fail, one after another.
 func TestAnUnfitNodeGetsNoLaunchesAndKeepsItsTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
@@ -199,7 +199,7 @@ func TestAnUnfitNodeGetsNoLaunchesAndKeepsItsTasks(t *testing.T) {
 		if _, err := p.Launch(spec("k", batch.LaunchOnce, on(0, 1))); !errors.Is(err, exec.ErrNeverRan) || time.Since(begun) > 0 {
 			t.Errorf("error %v after %v", err, time.Since(begun))
 		}
-		if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" {
+		if diff := cmp.Diff([]string{"0 down"}, n.reported()); diff != "" {
 			t.Error("when the launch had failed: " + diff)
 		}
 		if _, err := p.Launch(spec("l", batch.LaunchOnce, on(0, 1))); !errors.Is(err, exec.ErrNodeGone) {
@@ -218,7 +218,7 @@ func TestAnUnfitNodeGetsNoLaunchesAndKeepsItsTasks(t *testing.T) {
 		}
 		unfit(false)
 		after(time.Minute)
-		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.told()); diff != "" {
+		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.reported()); diff != "" {
 			t.Error(diff)
 		}
 		all[0].finish(exec.Exit{Code: 4})
@@ -250,7 +250,7 @@ func TestTheLoopNeverWaitsForANode(t *testing.T) {
 		a.cutOff(false)
 		after(20 * time.Second)
 		if diff := cmp.Diff([]syscall.Signal{syscall.SIGCONT, syscall.SIGTERM}, all[0].signals()); diff != "" {
-			t.Error(diff) // the first is given up after 2 s
+			t.Error(diff) // the first signal times out after 2 s
 		}
 		all[0].finish(exec.Exit{Signal: syscall.SIGTERM})
 		if exit := proc.Wait(); exit.Unheard {
@@ -275,19 +275,19 @@ func TestJobThatEndedBeforeASignalReportsIt(t *testing.T) {
 	})
 }
 
-// A node may keep a signal until its task can be reached.
+// A node can store a signal until its task is reachable.
 func TestSignalReachesAJobThroughAnyMember(t *testing.T) {
 	for name, c := range map[string]struct {
-		first exec.Exit // of the one that had ended when the signal was sent
-		hears bool      // the other one
+		first    exec.Exit // of the member that ended before the signal
+		received bool      // whether the other member received it
 	}{
-		"one has":                         {exec.Exit{}, true},
-		"neither, as one node knows":      {exec.Exit{}, false},
-		"neither, as both nodes say":      {exec.Exit{Unheard: true}, false},
-		"one has, and one node says that": {exec.Exit{Unheard: true}, true},
+		"received by one":                          {exec.Exit{}, true},
+		"received by none, known to one node":      {exec.Exit{}, false},
+		"received by none, reported by both nodes": {exec.Exit{Unheard: true}, false},
+		"received by one, reported by one node":    {exec.Exit{Unheard: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 20 { // both are reported concurrently
+			for range 20 { // both reports are concurrent
 				synctest.Test(t, func(t *testing.T) {
 					a, b := newHost("a"), newHost("b")
 					p := open(t, a, b)
@@ -301,8 +301,8 @@ func TestSignalReachesAJobThroughAnyMember(t *testing.T) {
 					}
 					a.cutOff(false)
 					synctest.Wait()
-					all[1].finish(exec.Exit{Unheard: !c.hears})
-					if exit := proc.Wait(); exit.Unheard == c.hears {
+					all[1].finish(exec.Exit{Unheard: !c.received})
+					if exit := proc.Wait(); exit.Unheard == c.received {
 						t.Errorf("%+v", exit)
 					}
 				})
@@ -385,24 +385,24 @@ func TestAskedReturnsWhenTheStateOfAllNodesIsKnown(t *testing.T) {
 		if took := time.Since(begun); took > DefaultLease/6 {
 			t.Errorf("asked after %v", took)
 		}
-		if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" {
+		if diff := cmp.Diff([]string{"0 down"}, n.reported()); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
-// It was queried while there was no follower.
+// The state was queried before the follower existed.
 func TestAFollowerLearnsTheKnownStateAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
 		a.cutOff(true)
 		p := open(t, a)
-		after(6 * time.Second) // the second question is under way
+		after(6 * time.Second) // the second query is running
 		begin := time.Now()
 		var n news
 		p.Follow(n.changed)
 		p.Asked(t.Context())
-		if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" || time.Since(begin) > 0 {
+		if diff := cmp.Diff([]string{"0 down"}, n.reported()); diff != "" || time.Since(begin) > 0 {
 			t.Errorf("after %v: %s", time.Since(begin), diff)
 		}
 	})

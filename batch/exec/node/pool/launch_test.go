@@ -64,7 +64,7 @@ func TestEachWayToLaunchHasItsRanks(t *testing.T) {
 	}
 }
 
-// Of equals it is the first node's, and virtual nodes of one host are one.
+// The first node wins a tie, and virtual nodes of one host count as one.
 func TestOnceIsOnTheHostWithMostProcessors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newHost("a"), newHost("b")
@@ -108,7 +108,7 @@ func TestMembersAppendToFilesThatAreTruncatedOnce(t *testing.T) {
 		if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s.Key, s.Append = key("k"), true // it continues from a checkpoint
+		s.Key, s.Append = key("k"), true // as after a checkpoint
 		launch(t, p, s, a, b)
 		if text, _ := os.ReadFile(file); string(text) != "x" {
 			t.Errorf("%q", text)
@@ -197,9 +197,9 @@ func TestFailedLaunchReportsWhy(t *testing.T) {
 		not  error
 		says string
 	}{
-		"would fail again": {[]error{exec.ErrNeverRan, missing}, missing, exec.ErrNeverRan, "node b: command x: not found"},
-		"may be tried":     {[]error{exec.ErrNodeGone, exec.ErrNeverRan}, exec.ErrNeverRan, exec.ErrNodeGone, ""},
-		"nothing was sent": {[]error{exec.ErrNodeGone, exec.ErrNodeGone}, exec.ErrNodeGone, exec.ErrNeverRan, "node a: "},
+		"a permanent error": {[]error{exec.ErrNeverRan, missing}, missing, exec.ErrNeverRan, "node b: command x: not found"},
+		"a temporary error": {[]error{exec.ErrNodeGone, exec.ErrNeverRan}, exec.ErrNeverRan, exec.ErrNodeGone, ""},
+		"nothing was sent":  {[]error{exec.ErrNodeGone, exec.ErrNodeGone}, exec.ErrNodeGone, exec.ErrNeverRan, "node a: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -267,7 +267,7 @@ func TestAmountsAreThoseOfAllTasks(t *testing.T) {
 	}{
 		{half, cgroup.Processor, 5 * cgroup.Processor / 2},
 		{half, cgroup.Processor / 4, 5 * cgroup.Processor / 8},
-		{[]batch.NodeAllocation{{Processors: 1, Share: 1}}, cgroup.Processor / 4, 1}, // 0 would be no limit
+		{[]batch.NodeAllocation{{Processors: 1, Share: 1}}, cgroup.Processor / 4, 1}, // 0 would mean no limit
 		{[]batch.NodeAllocation{{Processors: batch.MaxProcessors, Share: batch.One}}, cgroup.Processor, batch.MaxProcessors << 20},
 	} {
 		if got := amount(c.allocation, c.worth); got != c.want {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
-// here makes a pool of two virtual nodes of this host, which have those processors.
+// here returns a pool of two virtual nodes of this host with the given processors.
 func here(t *testing.T, pins [][]int) (*pool.Pool, *node.Host) {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,8 +46,8 @@ func here(t *testing.T, pins [][]int) (*pool.Pool, *node.Host) {
 	return p, h
 }
 
-// runsOn returns the processors of a process, as the kernel says them; "" of one that has
-// ended, as what a program has before it is executed may have.
+// runsOn returns the processors of a process in the kernel's format; "" if it has ended, as
+// the gate before the program can have.
 func runsOn(pid int) string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
@@ -58,7 +58,7 @@ func runsOn(pid int) string {
 	return strings.TrimSpace(line)
 }
 
-// Also the processes that a task has started, and those that it starts later.
+// The same holds for the processes that a task has started or starts later.
 func TestATaskRunsOnTheProcessorsOfItsNodesAndMovesWithThem(t *testing.T) {
 	all := runsOn(os.Getpid())
 	if all != "0-1" && !strings.HasPrefix(all, "0-") {

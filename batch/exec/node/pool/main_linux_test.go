@@ -17,7 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
-// The test binary is the daemons, their supervisors and the gates too.
+// The test binary also runs as the daemons, their supervisors and the gates.
 func TestMain(m *testing.M) {
 	nodetest.Main(map[string]func([]string) error{"node": serve})
 	goleak.VerifyTestMain(m)
@@ -45,7 +45,7 @@ func newRig(t testing.TB) *rig {
 	return r
 }
 
-// eventually asks again until it is so.
+// eventually waits until a condition is true.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	limit := time.After(time.Minute)
@@ -60,7 +60,7 @@ func eventually(t testing.TB, what string, so func() bool) {
 	}
 }
 
-// pids returns what the processes of a test have written down as their numbers.
+// pids returns the process numbers that the processes of a test have written.
 func pids(t testing.TB, dir string) (all []int) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "pid.*"))

@@ -21,8 +21,8 @@ var (
 	errNotHeld     = errors.New("the answers take longer than the lease")
 )
 
-// stub is the server's side of a machine, in one life of the server: a Node that does
-// what package remote promises.
+// stub is the server's side of a machine in one process of the server: a Node with the
+// guarantees of package remote.
 type stub struct {
 	m    *machine
 	ctx  context.Context
@@ -43,11 +43,11 @@ type seen struct {
 	done   chan struct{}
 	wake   chan struct{} // holds one
 	mu     sync.Mutex
-	doubt  bool // whether it was ever launched is not known
+	doubt  bool // it is unknown whether it was launched
 	over   bool
 	exit   exec.Exit
 	queue  []signal
-	looked bool // follow is its goroutine
+	looked bool // its goroutine run was started
 }
 
 type signal struct {
@@ -59,8 +59,8 @@ func newStub(ctx context.Context, m *machine, life int) *stub {
 	return &stub{m: m, ctx: ctx, renewed: make(chan struct{}), order: life << 32, following: map[ID]*seen{}}
 }
 
-// ask sends a message, has the machine answer it, and waits for that no longer than
-// ctx. The message continues without ctx.
+// ask sends a message to the machine and waits for the answer until ctx ends. The message
+// continues after ctx ends.
 func ask[T any](ctx context.Context, s *stub, what string, do func(m *machine) (T, error)) (T, error) {
 	type answer struct {
 		v   T
@@ -260,7 +260,7 @@ func (p *seen) look() {
 	}
 }
 
-// run queries it now and then, like a watch, and delivers its signals.
+// run queries the process periodically, like a watch, and delivers its signals.
 func (p *seen) run() {
 	for {
 		ctx, cancel := context.WithTimeout(p.s.ctx, 2*time.Second)
@@ -349,7 +349,7 @@ func (p *seen) finish(exit exec.Exit) {
 func (p *seen) Wait() exec.Exit { <-p.done; return p.exit }
 func (p *seen) Detach()         { p.finish(exec.Exit{Detached: true}) }
 
-// Signal keeps what cannot be delivered, for when it can.
+// Signal stores a signal that cannot be delivered and delivers it later.
 func (p *seen) Signal(sig syscall.Signal) error {
 	one := signal{sig, p.s.ordered()}
 	p.mu.Lock()

@@ -13,20 +13,20 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
-// world is a site in a model: its machines, and what the network does to messages.
+// world is the model of a site: its machines and a network that disturbs messages.
 //
-//	Pool ─ stub ─ message ──(to)──▶ machine     each way loses, delays, holds
+//	Pool ─ stub ─ message ──(to)──▶ machine     each way can lose, delay, hold
 //	             ◀─(from)── answer ──┘
 //
-// One mutex guards all of it.
+// One mutex guards the whole world.
 type world struct {
 	mu       sync.Mutex
 	seed     uint64 // of delays
 	machines []*machine
 	flights  sync.WaitGroup // messages on their way
-	told     []bool         // by Follow, in this process of the server
+	reported []bool         // node states reported by Follow, in this process of the server
 	attempts map[batch.Key]*modelAttempt
-	wrong    []string // what must not be
+	wrong    []string // violations
 }
 
 func (w *world) complain(format string, args ...any) {
@@ -36,31 +36,31 @@ func (w *world) complain(format string, args ...any) {
 // way is one direction between the server and a machine.
 type way struct {
 	cut    bool
-	holds  bool          // what is sent meanwhile arrives when it is not cut any more
-	opened chan struct{} // closed then
+	holds  bool          // messages arrive after the cut ends; else they are lost
+	opened chan struct{} // closed when the cut ends
 }
 
 // machine is a node with its daemon, its supervisor and its disk.
 type machine struct {
 	w         *world
 	index     int
-	drift     float64 // so much slower is its clock
+	drift     float64 // by which its clock is slower
 	to, from  way
-	slow      time.Duration // each message takes up to so long
-	daemon    bool          // it answers
+	slow      time.Duration // longest delay of a message
+	daemon    bool          // the daemon runs
 	life      int           // of the supervisor
-	disturbed bool          // ever
-	immortal  bool          // its tasks outlive their lease, as those of a host that was stopped do
+	disturbed bool          // at any time
+	immortal  bool          // its tasks outlive their lease, as on a host that was stopped
 
 	newest, until time.Time // of the lease
 	length        time.Duration
 	timer         *time.Timer
 
-	bodies map[ID]*body // its journal: what was started,
-	barred map[ID]bool  // and what never will be
+	bodies map[ID]*body // its journal: started members
+	barred map[ID]bool  // and members that never start
 }
 
-// token is a lease's.
+// token is the token of a lease.
 type token struct {
 	life int
 	made time.Time
@@ -72,20 +72,20 @@ type body struct {
 	gone     bool
 	exit     exec.Exit
 	ended    time.Time
-	obeys    bool // SIGTERM
+	obeys    bool // it ends on SIGTERM
 	frozen   bool
-	termed   bool // while it was frozen
+	termed   bool // it got SIGTERM while it was frozen
 	share    batch.Share
 	order    int // of the last share
 	signaled int // of the last signal
 }
 
-// drifted is how long d by the machine's clock is.
+// drifted returns the real duration of d on the machine's clock.
 func (m *machine) drifted(d time.Duration) time.Duration {
 	return d + time.Duration(float64(d)*m.drift)
 }
 
-// renew is the supervisor's.
+// renew renews the lease in the supervisor.
 func (m *machine) renew(t token, d time.Duration) (next token, held bool) {
 	now := time.Now()
 	m.lapse()
@@ -103,7 +103,7 @@ func (m *machine) renew(t token, d time.Duration) (next token, held bool) {
 	return token{m.life, now}, now.Before(m.until)
 }
 
-// lapse kills everything if the lease has ended.
+// lapse kills all members if the lease has ended.
 func (m *machine) lapse() {
 	if !m.until.IsZero() && !time.Now().Before(m.until) {
 		m.until = time.Time{}
@@ -124,7 +124,7 @@ func (m *machine) covers(t token) bool {
 	return t.life == m.life && now.Before(m.until) && now.Before(t.made.Add(m.drifted(m.length)))
 }
 
-// launch claims a member and starts it, if it is covered.
+// launch claims a member and starts it if the lease covers the call.
 func (m *machine) launch(t TaskSpec, with token) (st attempt.Status, held bool) {
 	switch {
 	case m.bodies[t.ID] != nil:
@@ -158,7 +158,7 @@ func (m *machine) bar(id ID) bool {
 	return true
 }
 
-// crash kills the supervisor, and with it all that it runs.
+// crash kills the supervisor and all its programs.
 func (m *machine) crash() {
 	m.kill("its supervisor was killed")
 	m.life++
@@ -188,7 +188,8 @@ func (b *body) status() attempt.Status {
 	return st
 }
 
-// signal delivers one, unless a later one was delivered before. False: it has ended.
+// signal delivers a signal unless a later one was delivered before. It returns false if the
+// member has ended.
 func (b *body) signal(sig syscall.Signal, order int) bool {
 	if b.gone {
 		return false
@@ -213,7 +214,7 @@ func (b *body) signal(sig syscall.Signal, order int) bool {
 	return true
 }
 
-// setCut loses or holds what is sent one way from now on, or lets it through.
+// setCut makes one way lose, hold or pass messages from now on.
 func (w *world) setCut(v *way, cut, holds bool) {
 	if v.cut && !cut {
 		close(v.opened)
@@ -224,7 +225,7 @@ func (w *world) setCut(v *way, cut, holds bool) {
 	v.cut, v.holds = cut, holds
 }
 
-// pass waits until a message can go on; false if it is lost, which is known by then.
+// pass waits until a message can continue; false if it is lost.
 func (w *world) pass(v *way) bool {
 	lost := false
 	for {
@@ -239,17 +240,17 @@ func (w *world) pass(v *way) bool {
 	}
 }
 
-// delay is how long a message takes. It depends on nothing that a scheduler decides, so
-// that what a plan leads to can be seen again.
+// delay returns the delay of a message. It does not depend on the goroutine scheduler, so a
+// plan is reproducible.
 func (m *machine) delay(what string) time.Duration {
 	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, m.w.seed, m.index, time.Now().UnixNano(), what) // a hash takes everything
+	_, _ = fmt.Fprint(h, m.w.seed, m.index, time.Now().UnixNano(), what) // a hash never fails
 	m.w.mu.Lock()
 	defer m.w.mu.Unlock()
 	return time.Millisecond + time.Duration(h.Sum64()%uint64(10*time.Millisecond+m.slow))
 }
 
-// running counts the members of an attempt that run on hosts that keep their leases.
+// running returns the number of an attempt's members on hosts that enforce their leases.
 func (w *world) running(key batch.Key) (n int) {
 	for _, m := range w.machines {
 		for id, b := range m.bodies {

@@ -4,20 +4,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plan is what happens in a world, so that it can be kept in testdata.
+// plan is the list of events in a world. It can be stored in testdata.
 type plan struct {
 	Seed  uint64 `json:"seed"`  // of the delays
 	Drift []int  `json:"drift"` // of each machine's clock, per mille
 	Steps []step `json:"steps"`
 }
 
-// step is one thing that happens. Times are milliseconds.
+// step is one event. Times are milliseconds.
 type step struct {
-	After   int    `json:"after"` // the step before
+	After   int    `json:"after"` // time since the previous step
 	Do      string `json:"do"`
 	Node    int    `json:"node,omitempty"`
 	For     int    `json:"for,omitempty"`
-	Ways    int    `json:"ways,omitempty"` // cut: 1 what is sent, 2 what is answered, 3 both
+	Ways    int    `json:"ways,omitempty"` // cut: 1 requests, 2 answers, 3 both
 	Holds   bool   `json:"holds,omitempty"`
 	How     int    `json:"how,omitempty"`
 	Places  []int  `json:"places,omitempty"` // processors of each node
@@ -27,7 +27,7 @@ type step struct {
 	Value   int    `json:"value,omitempty"`
 }
 
-// The steps, the usual ones more than once.
+// The steps. Common ones are repeated.
 var kinds = []string{
 	"launch", "launch", "launch", "end", "end", "signal", "share", "share",
 	"cut", "cut", "cut", "slow", "daemon", "supervisor", "host", "server", "immortal",

@@ -12,21 +12,21 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
-// The configuration of a world's pool. The margin is for a clock drift of 9%.
+// The configuration of a world's pool. The margin covers a clock drift of 9%.
 const (
 	worldLease  = 6 * time.Second
 	worldMargin = worldLease / 10
 	worldGrace  = 2 * time.Second
 )
 
-// modelAttempt is what the world knows of one. Its fields are guarded by the world's mu.
+// modelAttempt is the world's record of an attempt. The world's mu guards its fields.
 type modelAttempt struct {
 	key        batch.Key
 	how        batch.Launch
 	allocation []batch.NodeAllocation
 	ranks      int
 	obeys      bool
-	share      batch.Share // that was asked for last
+	share      batch.Share // requested last
 	proc       *Attempt    // in this life of the server
 	over       bool        // as reported
 	life       int         // of the server that got the report
@@ -35,13 +35,13 @@ type modelAttempt struct {
 // site is the server of a world.
 type site struct {
 	w      *world
-	order  []*modelAttempt // as they were launched
+	order  []*modelAttempt // in launch order
 	lives  int
 	pool   *Pool
 	stubs  []*stub
 	cancel context.CancelFunc
-	work   sync.WaitGroup // goroutines that launch, or wait for an end, in this process
-	undo   sync.WaitGroup // what ends by itself, as partitions do
+	work   sync.WaitGroup // goroutines that launch or wait for an end, in this process
+	undo   sync.WaitGroup // faults that end on their own, such as partitions
 	jobs   int
 }
 
@@ -62,12 +62,12 @@ func (s *site) open() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel, s.stubs = cancel, nil
 	s.w.mu.Lock()
-	s.w.told = nil
+	s.w.reported = nil
 	for _, m := range s.w.machines {
 		stub := newStub(ctx, m, s.lives)
 		s.stubs = append(s.stubs, stub)
 		cfg.Names, cfg.Nodes = append(cfg.Names, fmt.Sprint("n", m.index)), append(cfg.Nodes, stub)
-		s.w.told = append(s.w.told, true)
+		s.w.reported = append(s.w.reported, true)
 	}
 	s.w.mu.Unlock()
 	p, err := New(cfg)
@@ -78,7 +78,7 @@ func (s *site) open() error {
 	p.Follow(func(node int32, up bool) {
 		s.w.mu.Lock()
 		defer s.w.mu.Unlock()
-		s.w.told[node] = up
+		s.w.reported[node] = up
 		if up {
 			s.w.isUp(s.w.machines[node], s.lives)
 		}
@@ -94,7 +94,7 @@ func (s *site) open() error {
 	return nil
 }
 
-// close kills the server: messages that are on their way go on.
+// close kills the server. Sent messages continue.
 func (s *site) close() {
 	s.pool.Close()
 	s.cancel()
@@ -147,8 +147,8 @@ func (s *site) launch(job batch.JobID, number uint32, how batch.Launch, allocati
 	})
 }
 
-// follow waits for an end. What was asked for before the process was known is said
-// now, as a policy would.
+// follow waits for an end. It first applies the share and signals that were requested before
+// the process existed, as a policy would.
 func (s *site) follow(p *Pool, a *modelAttempt, proc *Attempt) {
 	s.w.mu.Lock()
 	if s.pool == p {
@@ -176,7 +176,8 @@ func (s *site) setShares(a *modelAttempt, proc *Attempt, share batch.Share) {
 	}
 }
 
-// over handles an end, and starts what was lost or never ran again, elsewhere if possible.
+// over handles an end. It restarts an attempt that was lost or never ran, on another machine
+// if possible.
 func (s *site) over(a *modelAttempt, exit exec.Exit, err error) {
 	s.w.mu.Lock()
 	a.over, a.proc, a.life = true, nil, s.lives
@@ -192,7 +193,7 @@ func (s *site) over(a *modelAttempt, exit exec.Exit, err error) {
 	}
 }
 
-// do carries out a step.
+// do executes a step.
 func (s *site) do(st step) error {
 	w := s.w
 	sleep(time.Duration(st.After)*time.Millisecond + 7*time.Microsecond)
@@ -233,7 +234,7 @@ func (s *site) do(st step) error {
 	return nil
 }
 
-// attemptStep is a step about an attempt that was launched.
+// attemptStep executes a step about a launched attempt.
 func (s *site) attemptStep(st step) {
 	w := s.w
 	w.mu.Lock()
@@ -267,7 +268,7 @@ func (s *site) attemptStep(st step) {
 	}
 }
 
-// disturb does something to a machine, and returns what undoes it. The caller holds mu.
+// disturb disturbs a machine and returns a function that undoes it. The caller holds mu.
 func (m *machine) disturb(st step) (undo func()) {
 	m.disturbed = true
 	switch st.Do {
@@ -293,7 +294,7 @@ func (m *machine) disturb(st step) (undo func()) {
 	return m.heal
 }
 
-// heal undoes all that was done to a machine. The caller holds mu.
+// heal undoes all disturbances of a machine. The caller holds mu.
 func (m *machine) heal() {
 	m.w.setCut(&m.to, false, false)
 	m.w.setCut(&m.from, false, false)

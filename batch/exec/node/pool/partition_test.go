@@ -16,10 +16,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 )
 
-// For any behavior of the network, the nodes and the server: nothing of an attempt runs when,
-// or after, its end was reported; no member runs twice; nothing is launched where the
-// follower believes the node to be down; an end is one of its members'; and when all faults
-// are over, the last shares are in force, and every attempt ends.
+// The following holds for any behavior of the network, the nodes and the server. No member of
+// an attempt runs after the end of the attempt was reported. No member runs twice. No member
+// is launched on a node that was reported down. The end of an attempt is the end of one of
+// its members. After all faults, the last shares are in force and every attempt ends.
 func TestNothingRunsTwiceUnderPartitionsAndRestarts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPlan().Draw(rt, "plan")
@@ -30,7 +30,7 @@ func TestNothingRunsTwiceUnderPartitionsAndRestarts(t *testing.T) {
 	})
 }
 
-// Each of these has found the fault that its file is named after, planted or not.
+// Each plan has found the planted or real fault that its file is named after.
 func TestRecordedFaultPlansPass(t *testing.T) {
 	names, err := filepath.Glob("testdata/partitions/*.json")
 	if err != nil || len(names) == 0 {
@@ -53,7 +53,7 @@ func TestRecordedFaultPlansPass(t *testing.T) {
 	}
 }
 
-// play plays a plan to its end and returns what was wrong.
+// play executes a plan to its end and returns the violations.
 func play(t *testing.T, p plan) (wrong []string) {
 	synctest.Test(t, func(*testing.T) {
 		s := newSite(p)
@@ -111,12 +111,12 @@ func (s *site) allOver() bool {
 	return true
 }
 
-// started sees a member begin. The caller holds mu.
+// started checks the start of a member. The caller holds mu.
 func (w *world) started(m *machine, b *body) {
 	a := w.attempts[b.id.Key]
 	b.obeys = a.obeys
 	if a.over {
-		w.complain("%v begins at n%d after its end was told", b.id, m.index)
+		w.complain("%v starts at n%d after its end was reported", b.id, m.index)
 	}
 	for _, other := range w.machines {
 		for id, was := range other.bodies {
@@ -131,29 +131,29 @@ func (w *world) started(m *machine, b *body) {
 	}
 }
 
-// isUp checks a node that joins. What this server has given up must be gone, even on hosts
-// that do not enforce their leases. The caller holds mu.
+// isUp checks a node that joins. Members that this server has given up must have ended, even
+// on hosts that do not enforce their leases. The caller holds mu.
 func (w *world) isUp(m *machine, life int) {
 	for id, b := range m.bodies {
 		if a := w.attempts[id.Key]; a.over && a.life == life && !b.gone {
-			w.complain("n%d is up, and %v runs there, whose end was told", m.index, id)
+			w.complain("n%d is up while %v, whose end was reported, runs there", m.index, id)
 		}
 	}
 }
 
-// launches sees the pool launch a member.
+// launches checks the launch of a member by the pool.
 func (w *world) launches(m *machine, id ID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.told[m.index] {
+	if !w.reported[m.index] {
 		w.complain("%v is launched at n%d, which has left", id, m.index)
 	}
 }
 
-// ended sees the end of an attempt. The caller holds mu.
+// ended checks the end of an attempt. The caller holds mu.
 func (w *world) ended(a *modelAttempt, exit exec.Exit, err error) {
 	if n := w.running(a.key); n > 0 {
-		w.complain("%v is told as ended (%+v, %v), and %d of %d members run", a.key, exit, err, n, a.ranks)
+		w.complain("%v is reported as ended (%+v, %v) while %d of %d members run", a.key, exit, err, n, a.ranks)
 	}
 	var all []exec.Exit
 	disturbed := false
@@ -183,11 +183,11 @@ func (w *world) ended(a *modelAttempt, exit exec.Exit, err error) {
 		ok = same
 	}
 	if !ok {
-		w.complain("%v is told as ended with %+v, %v; its %d members with %+v", a.key, exit, err, a.ranks, all)
+		w.complain("%v is reported as ended with %+v, %v; its %d members ended with %+v", a.key, exit, err, a.ranks, all)
 	}
 }
 
-// checkShares compares what is in force with what was asked for.
+// checkShares compares the shares in force with the requested ones.
 func (w *world) checkShares() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -200,7 +200,7 @@ func (w *world) checkShares() {
 	}
 }
 
-// checkFailed checks that a failed member has ended the others.
+// checkFailed checks that the other members ended after a member failed.
 func (w *world) checkFailed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

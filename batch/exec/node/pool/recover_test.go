@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
-func TestRecovery(t *testing.T) {
+func TestRecoverReturnsTheStateOfAnAttempt(t *testing.T) {
 	type members [2]*exec.Exit // nil: it runs; neverRan: it was never launched
 	neverRan := &exec.Exit{Detached: true}
 	ok, bad := &exec.Exit{}, &exec.Exit{Code: 3}
@@ -28,7 +28,7 @@ func TestRecovery(t *testing.T) {
 		"one has failed":           {members{ok, bad}, attempt.Exited, nil},
 		"one runs, one is done":    {members{nil, ok}, attempt.Running, &exec.Exit{}},
 		"one runs, one has failed": {members{nil, bad}, attempt.Running, &exec.Exit{Code: 3, Reason: "process 2 of 2 on node b"}},
-		"one runs, one never did":  {members{nil, neverRan}, attempt.Running, &exec.Exit{Lost: true, Reason: "process 2 of 2 was never started"}},
+		"one runs, one never ran":  {members{nil, neverRan}, attempt.Running, &exec.Exit{Lost: true, Reason: "process 2 of 2 was never started"}},
 		"one is done, one never was": {
 			members{ok, neverRan}, attempt.Lost, nil,
 		},
@@ -41,7 +41,7 @@ func TestRecovery(t *testing.T) {
 					allocation := []batch.NodeAllocation{on(0, 1), on(1, 1)}
 					for rank, exit := range c.is {
 						h := hosts[rank]
-						_ = h.Renew(context.Background(), time.Hour) // of the earlier life
+						_ = h.Renew(context.Background(), time.Hour) // by the earlier process
 						if exit == neverRan {
 							continue
 						}
@@ -92,7 +92,7 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-// Nobody knows how long ago an earlier life has renewed it.
+// The time of the earlier process's last renewal is unknown.
 func TestAnUnrecoverableAttemptIsLostAfterALease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
@@ -109,7 +109,7 @@ func TestAnUnrecoverableAttemptIsLostAfterALease(t *testing.T) {
 	})
 }
 
-// A server may take long before it asks.
+// A server can take long before it recovers an attempt.
 func TestMembersRecoveredAfterTheLeaseAreLostAndBarredLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")
@@ -122,7 +122,7 @@ func TestMembersRecoveredAfterTheLeaseAreLostAndBarredLater(t *testing.T) {
 		if err != nil || st.Condition != attempt.Running {
 			t.Fatalf("%+v, %v", st, err)
 		}
-		after(6 * time.Second) // the time that a node may take for an answer
+		after(6 * time.Second) // the timeout of an answer
 		if exit, over := ending(proc); !over || !exit.Lost {
 			t.Errorf("%+v, %v", exit, over)
 		}
@@ -131,7 +131,7 @@ func TestMembersRecoveredAfterTheLeaseAreLostAndBarredLater(t *testing.T) {
 		if !a.barred[ID{Key: key("j")}] {
 			t.Error("it is not barred")
 		}
-		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.told()); diff != "" {
+		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.reported()); diff != "" {
 			t.Error(diff)
 		}
 	})

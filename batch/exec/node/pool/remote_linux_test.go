@@ -20,7 +20,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
-// rigs makes a pool over real nodes.
+// rigs returns a pool of real nodes.
 func rigs(t *testing.T, n int, lease time.Duration) (*pool.Pool, []*rig, *news) {
 	t.Helper()
 	var all []*rig
@@ -30,7 +30,7 @@ func rigs(t *testing.T, n int, lease time.Duration) (*pool.Pool, []*rig, *news) 
 	return over(t, lease, all...), all, &news{}
 }
 
-// over makes a pool, closed with the test, and waits until its nodes are up.
+// over returns a pool whose nodes are up, and closes it at the end of the test.
 func over(t testing.TB, lease time.Duration, all ...*rig) *pool.Pool {
 	t.Helper()
 	cfg := pool.Config{Lease: lease}
@@ -80,8 +80,8 @@ func on(node, processors int32) batch.NodeAllocation {
 	return batch.NodeAllocation{Node: node, Processors: processors, Share: batch.One}
 }
 
-// script is an attempt with one process for each part of the allocation. Each writes its
-// rank.
+// script returns an attempt with a process for each part of the allocation. Each process
+// writes its rank.
 func script(dir, name string, how batch.Launch, text string, allocation ...batch.NodeAllocation) exec.Spec {
 	s := exec.Spec{Key: key(name), Shape: batch.Shape{Width: 1, Walltime: batch.Hour}, Launch: how, Allocation: allocation}
 	s.Args = []string{"/bin/sh", "-c", `echo $$ > pid.new.$DROVER_RANK; mv pid.new.$DROVER_RANK pid.` + name + `.$DROVER_RANK; ` + text}
@@ -125,7 +125,7 @@ func TestRealProcessThatFailsEndsTheOthersOnOtherNodes(t *testing.T) {
 	}
 }
 
-// The daemon is killed, its supervisor is not: the lease ends there.
+// Only the daemon is killed, so the supervisor ends the lease.
 func TestRealNodeThatIsKilledLosesItsMemberAndEndsTheOthers(t *testing.T) {
 	p, all, n := rigs(t, 2, 3*time.Second)
 	p.Follow(n.changed)
@@ -137,7 +137,7 @@ func TestRealNodeThatIsKilledLosesItsMemberAndEndsTheOthers(t *testing.T) {
 	eventually(t, "both run", func() bool { return len(pids(t, dir)) == 2 })
 	begun := time.Now()
 	all[0].Stop(syscall.SIGKILL)
-	eventually(t, "the policy hears of it", func() bool { return n.is(false) })
+	eventually(t, "the policy gets the report", func() bool { return n.is(false) })
 	if took := time.Since(begun); took > 2*time.Second {
 		t.Errorf("reported after %v", took)
 	}
@@ -161,8 +161,7 @@ func TestRealNodeThatIsKilledLosesItsMemberAndEndsTheOthers(t *testing.T) {
 	}
 }
 
-// What runs on survives a daemon, and a server, that are killed and started again
-// within its lease.
+// A process survives if its daemon and its server are killed and restarted within its lease.
 func TestRealProcessIsFollowedAfterRestartsOfDaemonAndServer(t *testing.T) {
 	p, all, n := rigs(t, 1, 20*time.Second)
 	p.Follow(n.changed)
@@ -174,7 +173,7 @@ func TestRealProcessIsFollowedAfterRestartsOfDaemonAndServer(t *testing.T) {
 	}
 	all[0].Stop(syscall.SIGKILL)
 	all[0].Start()
-	p.Close() // as a server that is killed, but for the lease
+	p.Close() // like a kill of the server, except for the lease
 	if exit := proc.Wait(); !exit.Detached {
 		t.Fatalf("%+v", exit)
 	}

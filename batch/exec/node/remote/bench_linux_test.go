@@ -13,8 +13,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 )
 
-// BenchmarkShares sets the shares of 100 tasks of a node, new ones each time, and
-// reports what one costs its daemon in processor time, and the daemon's memory.
+// BenchmarkShares sets new shares of 100 tasks of a node. It reports the daemon's processor
+// time for one share, and the daemon's memory.
 func BenchmarkShares(b *testing.B) {
 	r := newRig(b)
 	defer r.keep(30 * time.Second)()
@@ -47,7 +47,7 @@ func BenchmarkShares(b *testing.B) {
 	}
 }
 
-// used is the processor time of a process.
+// used returns the processor time of a process.
 func used(b *testing.B, pid int) time.Duration {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -65,7 +65,7 @@ func used(b *testing.B, pid int) time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
-// resident is the memory of a process in bytes.
+// resident returns the memory of a process in bytes.
 func resident(b *testing.B, pid int) float64 {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 	if err != nil {

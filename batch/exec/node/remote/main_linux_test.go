@@ -21,7 +21,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
-// The test binary is the daemon, its supervisor and the gates too.
+// The test binary also runs as the daemon, its supervisor and the gates.
 func TestMain(m *testing.M) {
 	nodetest.Main(map[string]func([]string) error{"node": serve})
 	goleak.VerifyTestMain(m)
@@ -60,7 +60,7 @@ func newRig(t testing.TB) *rig {
 	return r
 }
 
-// client is a server's side, through the proxy.
+// client returns a server's client of the node, through the proxy.
 func (r *rig) client(site, id string) *Node {
 	return New(Config{
 		Name: r.Name, Address: "http://" + r.proxy.address(), Site: site, SiteID: id, UseInterval: 50 * time.Millisecond,
@@ -68,18 +68,18 @@ func (r *rig) client(site, id string) *Node {
 	})
 }
 
-// guard returns the process that watches over the supervisor: a child of it that leads a
-// session.
+// guard returns the process that watches the supervisor: a child of the supervisor that leads
+// a session.
 func (r *rig) guard() int {
 	r.t.Helper()
 	all, err := filepath.Glob("/proc/" + strconv.Itoa(r.Supervisor()) + "/task/*/children")
-	var children []string // by the thread that has made them
+	var children []string // of all threads
 	for _, name := range all {
-		text, _ := os.ReadFile(name) // a thread that has ended has none
+		text, _ := os.ReadFile(name) // fails for a thread that has ended
 		children = append(children, strings.Fields(string(text))...)
 	}
 	for _, child := range children {
-		stat, _ := os.ReadFile("/proc/" + child + "/stat") // it is a child of a process that lives
+		stat, _ := os.ReadFile("/proc/" + child + "/stat") // the parent lives, so the file exists
 		if f := strings.Fields(string(stat)); len(f) > 5 && f[5] == child {
 			pid, _ := strconv.Atoi(child)
 			return pid
@@ -101,7 +101,7 @@ func (r *rig) keep(lease time.Duration) (stop func()) {
 		defer close(done)
 		for wait(ctx, nil, lease/10) == nil {
 			each, cancel := context.WithTimeout(ctx, lease/3)
-			_ = r.node.Renew(each, lease) // the next one is tried whatever it says
+			_ = r.node.Renew(each, lease) // an error is ignored: the next renewal follows
 			cancel()
 		}
 	}()
@@ -128,10 +128,10 @@ func (r *rig) launch(t node.TaskSpec) *Task {
 	return p
 }
 
-// runs is a script that says that it runs, and as whom, and how often it ran.
+// runs returns a script that records its process number at each run.
 const runs = `echo $$ > "$1/pid.new" && mv "$1/pid.new" "$1/pid"; echo x >> "$1/ran"; `
 
-// pid waits for a script that prints its number.
+// pid waits until a script prints its process number.
 func (r *rig) pid() int {
 	r.t.Helper()
 	var pid int
@@ -145,7 +145,7 @@ func (r *rig) pid() int {
 	return pid
 }
 
-// ran is how often it did.
+// ran returns the number of runs of the script.
 func (r *rig) ran() int {
 	text, _ := os.ReadFile(filepath.Join(r.dir, "ran"))
 	return strings.Count(string(text), "\n")
@@ -161,7 +161,7 @@ func (r *rig) until(what string, so func() bool) {
 	}
 }
 
-// proxy passes bytes on, but while it is cut.
+// proxy forwards bytes except while it is cut.
 type proxy struct {
 	listener net.Listener
 	to       string
@@ -219,8 +219,7 @@ func (p *proxy) run() {
 	}
 }
 
-// pass holds what it has read while the proxy is cut, as a network that is slow to
-// deliver would.
+// pass holds bytes while the proxy is cut, like a slow network.
 func (p *proxy) pass(from, to net.Conn) {
 	defer from.Close()
 	defer to.Close()

@@ -92,7 +92,7 @@ func TestATaskOutlivesItsDaemon(t *testing.T) {
 	p := r.launch(r.task(1, `trap 'exit 5' USR1; `+runs+`while :; do sleep 0.02; done`))
 	pid := r.pid()
 	r.Stop(syscall.SIGKILL)
-	// Stored until there is a daemon again.
+	// The signal is stored until a daemon runs again.
 	if err := p.Signal(syscall.SIGUSR1); err != nil {
 		t.Error(err)
 	}
@@ -130,7 +130,7 @@ func TestATaskDiesWithItsSupervisorAndWithAllThatItStarted(t *testing.T) {
 			daemonToo := slices.Contains(others, "daemon")
 			r := newRig(t)
 			defer r.keep(30 * time.Second)()
-			if slices.Contains(others, "guard") { // before, so that there is another one
+			if slices.Contains(others, "guard") { // waits for the other guard
 				guard := r.guard()
 				if err := syscall.Kill(guard, syscall.SIGKILL); err != nil {
 					t.Fatal(err)
@@ -168,7 +168,7 @@ func TestATaskDiesWithItsSupervisorAndWithAllThatItStarted(t *testing.T) {
 			if child := number(t, filepath.Join(r.dir, "child")); nodetest.Alive(child) {
 				t.Errorf("process %d lives", child)
 			}
-			// The next one runs what comes next.
+			// The next supervisor runs further tasks.
 			if diff := cmp.Diff(exec.Exit{}, r.launch(r.task(2, runs)).Wait()); diff != "" || r.ran() != 2 {
 				t.Errorf("%sran %d times", diff, r.ran())
 			}
@@ -188,7 +188,7 @@ func TestNoTaskSurvivesAPartitionThatIsLongerThanItsLease(t *testing.T) {
 	if took := time.Since(begin); took < lease/2 || took > 3*lease {
 		t.Errorf("it died after %v, of a lease of %v", took, lease)
 	}
-	// An order of before the partition arrives after it.
+	// A command from before the partition arrives after it.
 	stale := r.task(2, runs)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -227,13 +227,13 @@ func TestALaunchThatIsLateForItsLeaseRunsNothingUnderTheNext(t *testing.T) {
 		}
 		late <- p
 	}()
-	_ = wait(t.Context(), nil, lease+lease/2) // the order has been given up
-	// The same server comes by another way, and renews.
+	_ = wait(t.Context(), nil, lease+lease/2) // the command has timed out
+	// The same server connects again and renews.
 	r.node = New(Config{Name: r.Name, Address: "http://" + r.Address, Site: "lyon", SiteID: "id1"})
 	defer func() { r.node.Close(); r.node = held }()
 	defer r.keep(lease)()
 	r.proxy.setCut(false)
-	_ = wait(t.Context(), nil, 300*time.Millisecond) // nothing reports a refusal
+	_ = wait(t.Context(), nil, 300*time.Millisecond) // a refusal is not reported
 	cancel()
 	if p := <-late; p != nil {
 		p.Detach()

@@ -73,7 +73,7 @@ func TestAnUnansweredSignalBlocksNothingElse(t *testing.T) {
 	}
 }
 
-// unlock gives back what TryLock has got; false: try again.
+// unlock releases a lock after TryLock; it returns false to retry.
 func unlock(p *Task) bool { p.mu.Unlock(); return false }
 
 func TestATaskThatEndedBeforeASignalEndedByItself(t *testing.T) {

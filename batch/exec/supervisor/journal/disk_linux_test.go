@@ -23,7 +23,7 @@ func TestAFullDiskLosesNoExistingRecord(t *testing.T) {
 	if _, _, err := Claim(attempts, "1-1", one, second(5)); err != nil {
 		t.Fatal(err)
 	}
-	// A first line that fills its page, so that the next one needs another.
+	// The first line fills its page, so the next one needs another page.
 	text := claimLine[:len(claimLine)-2] + strings.Repeat(" ", 4096-len(claimLine))
 	if err := os.WriteFile(filepath.Join(attempts, "1-1"), []byte(text+"}\n"), 0o600); err != nil {
 		t.Fatal(err)

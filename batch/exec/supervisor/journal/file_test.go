@@ -26,9 +26,9 @@ func TestTheCreatorOfTheFileOwnsTheAttempt(t *testing.T) {
 		claims []Claimer
 		won    []bool
 	}{
-		"server":         {[]Claimer{server, one, server}, []bool{true, false, true}},
-		"supervisor":     {[]Claimer{one, server, two}, []bool{true, false, false}},
-		"the same again": {[]Claimer{one, one}, []bool{true, false}},
+		"server":                 {[]Claimer{server, one, server}, []bool{true, false, true}},
+		"supervisor":             {[]Claimer{one, server, two}, []bool{true, false, false}},
+		"the same claimer twice": {[]Claimer{one, one}, []bool{true, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "attempts")
@@ -96,7 +96,7 @@ func TestAppendContinuesAfterAnIncompleteLine(t *testing.T) {
 	}
 	tear()
 	end := End{Kind: Signaled, Signal: "SIGKILL", At: second(7)}
-	for range 2 { // the same again is what is tried after an error
+	for range 2 { // a retry after an error writes the same line
 		if err := AppendEnd(dir, "1-1", end); err != nil {
 			t.Fatal(err)
 		}

@@ -33,21 +33,21 @@ func TestParseIgnoresAnIncompleteLastLine(t *testing.T) {
 		text string
 		want State
 	}{
-		"claim":           {claimLine, claimed},
-		"torn run":        {claimLine + `{"pid":7,"start":9`, claimed},
-		"whole but torn":  {claimLine + strings.TrimSpace(runLine), claimed},
-		"zeros":           {claimLine + "\x00\x00\x00", claimed},
-		"server":          {serverLine, State{Claimer: Claimer{Kind: Server}, Claimed: second(5)}},
-		"run":             {claimLine + runLine, run},
-		"exit":            {claimLine + runLine + exitLine, with(run, End{Kind: Exited})},
-		"torn exit":       {claimLine + runLine + exitLine[:5], run},
-		"code":            {claimLine + runLine + `{"exit":3,"at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Exited, Code: 3})},
-		"signal":          {claimLine + runLine + `{"signal":"SIGKILL","at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Signaled, Signal: "SIGKILL"})},
-		"failed":          {claimLine + runLine + `{"failed":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Failed, Reason: "x"})},
-		"failed at once":  {claimLine + `{"failed":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(claimed, End{Kind: Failed, Reason: "x"})},
-		"never":           {claimLine + `{"never":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(claimed, End{Kind: Never, Reason: "x"})},
-		"lost":            {claimLine + runLine + `{"lost":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Lost, Reason: "x"})},
-		"torn after exit": {claimLine + runLine + exitLine + `{"ex`, with(run, End{Kind: Exited})},
+		"claim":                    {claimLine, claimed},
+		"torn run":                 {claimLine + `{"pid":7,"start":9`, claimed},
+		"complete without newline": {claimLine + strings.TrimSpace(runLine), claimed},
+		"zeros":                    {claimLine + "\x00\x00\x00", claimed},
+		"server":                   {serverLine, State{Claimer: Claimer{Kind: Server}, Claimed: second(5)}},
+		"run":                      {claimLine + runLine, run},
+		"exit":                     {claimLine + runLine + exitLine, with(run, End{Kind: Exited})},
+		"torn exit":                {claimLine + runLine + exitLine[:5], run},
+		"code":                     {claimLine + runLine + `{"exit":3,"at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Exited, Code: 3})},
+		"signal":                   {claimLine + runLine + `{"signal":"SIGKILL","at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Signaled, Signal: "SIGKILL"})},
+		"failed":                   {claimLine + runLine + `{"failed":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Failed, Reason: "x"})},
+		"failed at once":           {claimLine + `{"failed":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(claimed, End{Kind: Failed, Reason: "x"})},
+		"never":                    {claimLine + `{"never":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(claimed, End{Kind: Never, Reason: "x"})},
+		"lost":                     {claimLine + runLine + `{"lost":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Lost, Reason: "x"})},
+		"torn after exit":          {claimLine + runLine + exitLine + `{"ex`, with(run, End{Kind: Exited})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, whole, err := parse("f", []byte(c.text))
@@ -61,14 +61,14 @@ func TestParseIgnoresAnIncompleteLastLine(t *testing.T) {
 	}
 }
 
-func TestParseNamesTheLineThatIsDamaged(t *testing.T) {
+func TestParseNamesTheDamagedLine(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		line int
 	}{
 		"empty":             {"", 1},
 		"torn claim":        {claimLine[:20], 1},
-		"no JSON":           {"x\n", 1},
+		"invalid JSON":      {"x\n", 1},
 		"no claim":          {exitLine, 1},
 		"newer":             {strings.Replace(claimLine, `"v":1`, `"v":2`, 1), 1},
 		"stranger":          {strings.Replace(claimLine, "supervisor", "agent", 1), 1},

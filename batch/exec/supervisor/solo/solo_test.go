@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// attempt returns the file of an attempt, in a new directory, and its encoded spec.
+// attempt returns the file of an attempt in a new directory, and its encoded spec.
 func attempt(t *testing.T, o Spec) (path, spec string) {
 	t.Helper()
 	dir := t.TempDir()
