@@ -111,7 +111,7 @@ func TestOutcomeOfDistinguishesFailedOrders(t *testing.T) {
 		{because("not-movable"), mapping.Immovable},
 		{because("no-candidate"), mapping.NoSite},
 		{because("timeout"), mapping.NoSite},
-		{errors.New("no problem that is told"), mapping.NoSite},
+		{errors.New("an error without a problem"), mapping.NoSite},
 	} {
 		if got := outcomeOf(c.err); got != c.want {
 			t.Errorf("%v: %d, want %d", c.err, got, c.want)

@@ -38,8 +38,8 @@ func (f *fakeServer) GetData(ctx context.Context, req *droverv1.GetDataRequest) 
 				out.Data = append(out.Data, d)
 			}
 		}
-		if told := f.data.gone[id]; told != "" {
-			out.Gone = append(out.Gone, &droverv1.GoneData{Id: id, Message: told})
+		if message := f.data.gone[id]; message != "" {
+			out.Gone = append(out.Gone, &droverv1.GoneData{Id: id, Message: message})
 		}
 	}
 	return out, nil

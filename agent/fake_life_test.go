@@ -15,7 +15,7 @@ import (
 // fakeLife is the life of a fakeServer's jobs, and the calls that it got.
 type fakeLife struct {
 	draining bool
-	silent   bool          // it tells nothing of its jobs
+	silent   bool          // it sends no news of its jobs
 	log      []string      // IDs of jobs that have changed
 	changed  chan struct{} // closed when the log grows or the streams break
 	breaks   int           // of all streams

@@ -23,7 +23,7 @@ func (g *grid) reallocate(t *testing.T, req *droverv1.ReallocateRequest) *drover
 	return res
 }
 
-// chosen tells what a round does.
+// chosen describes what a round does.
 func chosen(res *droverv1.ReallocateResponse) []string {
 	var list []string
 	for _, j := range res.GetJobs() {
@@ -106,7 +106,7 @@ func TestAKnownTransferTimeReplacesTheThreshold(t *testing.T) {
 	}
 	idle.mu.Lock()
 	defer idle.mu.Unlock()
-	told := 0
+	edits := 0
 	for _, c := range idle.rounds.calls {
 		for _, q := range c.GetQuestions() {
 			if q.GetRequest().GetService() != "lu" || q.GetNotBefore().AsDuration() != 50*time.Second {
@@ -114,13 +114,13 @@ func TestAKnownTransferTimeReplacesTheThreshold(t *testing.T) {
 			}
 		}
 		for _, e := range c.GetEdits() {
-			if told++; e.GetNotBefore().AsDuration() != 50*time.Second || e.GetRequest().GetInputBytes() != 1000 {
+			if edits++; e.GetNotBefore().AsDuration() != 50*time.Second || e.GetRequest().GetInputBytes() != 1000 {
 				t.Errorf("put %v", e)
 			}
 		}
 	}
-	if told != 1 {
-		t.Errorf("%d edits", told)
+	if edits != 1 {
+		t.Errorf("%d edits", edits)
 	}
 }
 

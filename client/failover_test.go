@@ -212,7 +212,7 @@ func TestLogsFollowAJobThatMovesBeforeItWrites(t *testing.T) {
 	})
 }
 
-// begunBuffer tells of the first that is written to it.
+// begunBuffer signals the first write to it.
 type begunBuffer struct {
 	bytes.Buffer
 	begun chan struct{}

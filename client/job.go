@@ -165,7 +165,7 @@ type Dependency struct {
 // MarshalJSON returns the JSON of a drover.v1.Dependency.
 func (d Dependency) MarshalJSON() ([]byte, error) { return rpc.JSON("Dependency", d) }
 
-// EstimateKind says what an estimate is worth.
+// EstimateKind is the reliability of an estimate.
 type EstimateKind string
 
 // The kinds of estimate.

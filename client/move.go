@@ -45,7 +45,7 @@ type Move struct {
 // MarshalJSON returns the JSON of a drover.v1.Move.
 func (m Move) MarshalJSON() ([]byte, error) { return rpc.JSON("Move", m) }
 
-// MoveOrder says how to move a job.
+// MoveOrder describes a move.
 type MoveOrder struct {
 	To      string         `proto:"to"`       // site; empty for the one that finishes the job first
 	MinGain *time.Duration `proto:"min_gain"` // how much earlier the job must end there; nil for any

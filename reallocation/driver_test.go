@@ -9,10 +9,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
-// TestARoundContinuesAfterFailuresOfTheDriver: sites that do not answer, jobs that
-// cannot be held, moves and puts that fail, a driver that breaks off. Each job is
-// picked once at most, and only one that is held is put, and only where it has been
-// told that it can be; it goes back if it can be nowhere.
+// TestARoundContinuesAfterFailuresOfTheDriver injects failures: sites that do not answer,
+// jobs that cannot be held, failed moves and puts, and a driver that breaks off. Each job is
+// picked at most once. Only held jobs are put, and only at sites that quoted them; a job
+// without a site goes back to its slot.
 func TestARoundContinuesAfterFailuresOfTheDriver(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		sites := rapid.IntRange(1, 4).Draw(rt, "sites")
@@ -35,7 +35,7 @@ func TestARoundContinuesAfterFailuresOfTheDriver(t *testing.T) {
 			return batch.Duration(rapid.IntRange(-1, 9).Draw(t, "seconds")) * batch.Second
 		})
 		breakOff := rapid.IntRange(0, 30).Draw(rt, "break off")
-		held, done, told := map[int]bool{}, map[int]bool{}, map[[2]int]batch.Duration{}
+		held, done, quoted := map[int]bool{}, map[int]bool{}, map[[2]int]batch.Duration{}
 		moves, kept, steps := 0, 0, 0
 		r := reallocation.NewRound(c, sites, jobs, nil)
 		for step := range r.Steps() {
@@ -51,7 +51,7 @@ func TestARoundContinuesAfterFailuresOfTheDriver(t *testing.T) {
 					for i := range q.Jobs {
 						q.Completions[i] = answer.Draw(rt, "answer")
 						if !q.Standing {
-							told[[2]int{q.Jobs[i], q.Site}] = q.Completions[i]
+							quoted[[2]int{q.Jobs[i], q.Site}] = q.Completions[i]
 						}
 					}
 				}
@@ -66,7 +66,7 @@ func TestARoundContinuesAfterFailuresOfTheDriver(t *testing.T) {
 				if !held[step.Job] {
 					rt.Fatalf("job %d is put, which is not held", step.Job)
 				}
-				ect, known := told[[2]int{step.Job, step.To}]
+				ect, known := quoted[[2]int{step.Job, step.To}]
 				if back := step.Kind == reallocation.Back; !known || (ect == batch.Forever) != back || back && step.To != step.From {
 					rt.Fatalf("%+v, though its ECT there is %v", step, ect)
 				}

@@ -62,7 +62,7 @@ func within(t *testing.T, g *Group, d time.Duration, what string, ok func([]Memb
 	}
 }
 
-// waitFor is a log that tells when a seed did not answer.
+// waitFor is a log that reports when a seed did not answer.
 type waitFor chan struct{}
 
 func (w waitFor) Write(line []byte) (int, error) {
@@ -177,7 +177,7 @@ func TestARestartedSeedIsFound(t *testing.T) {
 	eventually(t, lyon, "nancy alone", count(1))
 	// Under another name: the rumour that the first has left, which may still go
 	// round, says nothing to it.
-	again, err := Join(Config{Name: "anew", Role: Agent, Bind: address, API: 1})
+	again, err := Join(Config{Name: "new", Role: Agent, Bind: address, API: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func newCluster(t *testing.T) *cluster {
 func (c *cluster) again(t *testing.T, seeds ...string) {
 	t.Helper()
 	began := time.Now()
-	g, err := Join(Config{Name: "first", Role: Agent, Bind: c.address, API: 1, URL: "http://anew.example:1", Seeds: seeds})
+	g, err := Join(Config{Name: "first", Role: Agent, Bind: c.address, API: 1, URL: "http://new.example:1", Seeds: seeds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func (c *cluster) again(t *testing.T, seeds ...string) {
 		within(t, o, 15*time.Second, "the agent's new life", func(all []Member) bool {
 			for _, m := range all {
 				if m.Name == "first" {
-					return !m.Lost && m.URL == "http://anew.example:1"
+					return !m.Lost && m.URL == "http://new.example:1"
 				}
 			}
 			return false

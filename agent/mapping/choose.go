@@ -94,7 +94,7 @@ func (d *Decision) Chosen() (Candidate, bool) {
 }
 
 // Choose ranks the answers by completion time, ties by name of the site, and writes the
-// decision as of now into out, whose memory it reuses. It does not change answers. The
+// decision as of now into out and reuses the memory of out. It does not change answers. The
 // result depends only on now and the set of answers, not on their order.
 //
 // A start that passed while the driver waited for other answers counts as now.

@@ -216,7 +216,7 @@ func TestEveryJobLeavesAndAtMostAFewAtOnce(t *testing.T) {
 				if j.State != Gone {
 					left++
 				}
-				if step >= 200 || luck("told") {
+				if step >= 200 || luck("notified") {
 					d.jobs.Put(d.now, "lyon", *j)
 				}
 			}

@@ -121,13 +121,13 @@ func TestMemoryIsBounded(t *testing.T) {
 func TestMemoryMatchesAPlainMapOverRandomNews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := NewJobs(JobsLimits{Active: 5, Gone: 3, GoneFor: 20 * s})
-		type told struct {
+		type report struct {
 			Digest
 			fresh bool
 			at    batch.Time
 			put   int
 		}
-		want := map[string]*told{} // by site and job
+		want := map[string]*report{} // by site and job
 		for _, site := range []string{"a", "b"} {
 			j.Begin(site)
 		}
@@ -171,7 +171,7 @@ func TestMemoryMatchesAPlainMapOverRandomNews(t *testing.T) {
 				switch {
 				case d.State == Done:
 				case d.State == Gone || count(false) < 5:
-					want[site+d.ID] = &told{Digest: d, fresh: true, at: now, put: step}
+					want[site+d.ID] = &report{Digest: d, fresh: true, at: now, put: step}
 				}
 				for count(true) > 3 {
 					oldest := ""

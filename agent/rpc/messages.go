@@ -44,7 +44,7 @@ func (r Request) InputSite() string { return r.m.GetInputSite() }
 func (r Request) HasAgreement() bool { return r.m.GetAgreement() != nil }
 
 // InputBytes returns how much has to travel to the site that runs the request, in
-// bytes. stored says whether data that the request names by handles count.
+// bytes. stored reports whether data that the request names by handles count.
 func (r Request) InputBytes(stored bool) int64 {
 	if r.m.GetInputBytes() > 0 {
 		return r.m.GetInputBytes()

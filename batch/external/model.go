@@ -33,7 +33,7 @@ type model struct {
 	byHandle  []*modeled              // those of own
 	handles   map[string]batch.Handle // of waiting jobs, by the cluster's ID
 	jobs      []batch.Job             // unused part of the current chunk
-	spare     []modeled               // likewise, for own
+	spare     []modeled               // the same for own
 	decisions batch.Decisions
 	dirty     bool // the policy has not decided about the last events
 }

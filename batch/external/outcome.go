@@ -31,7 +31,7 @@ type evidence struct {
 	twice     bool           // record is about a second start, which ran nothing
 }
 
-// judge says how an attempt ended.
+// judge determines how an attempt ended.
 //
 // For exits the attempt's own record counts more: the cluster knows the script's exit
 // and counts its own signals as failures. Only the cluster knows why it ended an
@@ -93,7 +93,7 @@ func (c *evidence) judge() (verdict, batch.Outcome) {
 	return decided, c.exit()
 }
 
-// judgeFirstStart says how the first of two starts ended; the record is about the
+// judgeFirstStart determines how the first of two starts ended; the record is about the
 // second. A cluster kills processes that it finds on a node and does not know.
 func (c *evidence) judgeFirstStart() (verdict, batch.Outcome) {
 	p := &c.progress

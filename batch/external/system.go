@@ -46,7 +46,7 @@ type System struct {
 	view         view
 	pause        *backoff.ExponentialBackOff // between failed polls
 	model        *model
-	noModel      bool // the log says that there is none
+	noModel      bool // the missing model was logged
 
 	forecaster Forecaster
 
@@ -140,7 +140,7 @@ func instant(t time.Time) batch.Time { return batch.Time(t.UnixMicro()) }
 
 func micros(d time.Duration) batch.Duration { return batch.Duration(max(d, 0) / time.Microsecond) }
 
-// Caps says what a cluster can do for Drover. Reserved jobs count in estimates but not
+// Caps describes the features of a cluster that Drover uses. Reserved jobs count in estimates but not
 // in the cluster's queue, and all estimates are forecasts.
 func (s *System) Caps() batch.Caps { return batch.Caps{Hold: true, Place: true} }
 

@@ -133,7 +133,7 @@ func TestFinalizeWaitsForTheCallsUnderWay(t *testing.T) {
 		close(proceed)
 		wantCode(t, "finalize", <-finalized, NoError)
 		if CodeOf(<-called) != NotInitialized {
-			t.Error("the call went on")
+			t.Error("the call continued")
 		}
 	})
 }

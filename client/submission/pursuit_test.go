@@ -93,7 +93,7 @@ func TestPursuit(t *testing.T) {
 			0s start  => visit a
 			0s absent => find 0
 			0s absent => fail for absent`},
-		"a server that tells of an older move is behind": {1, 10 * batch.Second, "a", `
+		"a server with an older move is behind": {1, 10 * batch.Second, "a", `
 			0s start     => visit a
 			6s moved 2   => find 0
 			6s found b 2 => visit b

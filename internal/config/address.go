@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// AddressAccepted is what Loopback takes.
+// AddressAccepted describes the addresses that Loopback accepts.
 const AddressAccepted = "host:port with a port of 0..65535"
 
-// LoopbackAccepted is what a process may listen on, see insecure.
-const LoopbackAccepted = "a loopback address as 127.0.0.1, or any with insecure: true (nobody is authenticated yet)"
+// LoopbackAccepted describes the addresses on which a process may listen.
+const LoopbackAccepted = "a loopback address such as 127.0.0.1, or any with insecure: true (callers are not authenticated)"
 
-// Loopback says whether host:port is on loopback. A host without an address of
-// its own is not, whatever it may resolve to.
+// Loopback reports whether host:port is on loopback. A host name other than localhost is
+// not, whatever it resolves to.
 func Loopback(address string) (bool, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -122,7 +122,7 @@ func (w *walker) scalar(n *yaml.Node, v reflect.Value, key string) {
 	t := v.Type()
 	into := reflect.New(t)
 	ok := n.Kind == yaml.ScalarNode && n.Decode(into.Interface()) == nil
-	// The library would cut 2.5 to 2.
+	// The library would truncate 2.5 to 2.
 	whole := t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 && t != durationType
 	if whole && !reflect.PointerTo(t).Implements(unmarshaler) {
 		ok = ok && n.ShortTag() == "!!int"
@@ -134,7 +134,7 @@ func (w *walker) scalar(n *yaml.Node, v reflect.Value, key string) {
 	v.Set(into.Elem())
 }
 
-// acceptedBy says how a value of a type is written.
+// acceptedBy describes the format of a type.
 func acceptedBy(t reflect.Type) string {
 	switch {
 	case t == durationType:

@@ -5,13 +5,13 @@ import "fmt"
 // FieldError is one problem of a configuration.
 type FieldError struct {
 	Key      string // "gossip.seeds[0]"
-	Value    string // what was given; may be empty
-	Accepted string // what would have been; may be empty
-	Message  string // what is wrong, when Value and Accepted do not say it all
-	Line     int    // in the file; 0: the value is the default, or came from no file
+	Value    string // the given value; can be empty
+	Accepted string // the accepted values; can be empty
+	Message  string // replaces Value and Accepted in the text if not empty
+	Line     int    // in the file; 0: a default, or not from a file
 }
 
-// Error names the line, the key, the value and what is accepted.
+// Error returns the line, the key, the value and the accepted values.
 func (e *FieldError) Error() string {
 	if e.Line > 0 {
 		return fmt.Sprintf("line %d: %s", e.Line, e.Text())

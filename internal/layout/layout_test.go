@@ -253,7 +253,7 @@ func check(tree fs.FS, table map[string][]string) (problems []string, used map[s
 	return problems, used, err
 }
 
-// enter says whether the Go tool would look for our packages in a directory.
+// enter reports whether the Go tool would look for our packages in a directory.
 func enter(tree fs.FS, dir string) error {
 	base := path.Base(dir)
 	if dir == "." {

@@ -36,7 +36,7 @@ func New(t Test, names ...string) []*Host {
 	}
 	hub, err := newSpace()
 	if err != nil {
-		t.Skip("this kernel, or who runs the test in it, allows no network namespaces: ", err)
+		t.Skip("this kernel or user cannot create network namespaces: ", err)
 	}
 	t.Cleanup(hub.close)
 	if err := hub.ip(t.Context(), "link add hub type bridge", "link set hub up"); err != nil {

@@ -1,2 +1,2 @@
-// Package parallel does the same to many items, several at a time.
+// Package parallel processes many items concurrently.
 package parallel

@@ -53,7 +53,7 @@ func TestInOrderReportsTheResultsInTheOrderOfTheItems(t *testing.T) {
 			items[i] = i
 		}
 		var done atomic.Int64
-		var told []int
+		var reported []int
 		begun := parallel.InOrder(t.Context(), workers, items, func(i int) (int, bool) {
 			done.Add(1)
 			return i * i, i == stopAt
@@ -61,10 +61,10 @@ func TestInOrderReportsTheResultsInTheOrderOfTheItems(t *testing.T) {
 			if r != i*i {
 				t.Fatalf("%d: %d", i, r)
 			}
-			told = append(told, i)
+			reported = append(reported, i)
 		})
-		if !slices.IsSorted(told) || len(told) != begun || int(done.Load()) != begun {
-			t.Fatalf("%d begun, %d done, told %v", begun, done.Load(), told)
+		if !slices.IsSorted(reported) || len(reported) != begun || int(done.Load()) != begun {
+			t.Fatalf("%d begun, %d done, reported %v", begun, done.Load(), reported)
 		}
 		if stopAt >= n && begun != n || stopAt < n && begun <= stopAt || begun > stopAt+workers && stopAt < n && workers == 1 {
 			t.Fatalf("%d of %d begun, stop at %d", begun, n, stopAt)
@@ -75,7 +75,7 @@ func TestInOrderReportsTheResultsInTheOrderOfTheItems(t *testing.T) {
 func TestWhatComesEarlyWaitsForWhatIsInFront(t *testing.T) {
 	items := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	last := make(chan struct{})
-	var told []int
+	var reported []int
 	parallel.InOrder(t.Context(), 2, items, func(i int) (int, bool) {
 		switch i {
 		case 0:
@@ -84,9 +84,9 @@ func TestWhatComesEarlyWaitsForWhatIsInFront(t *testing.T) {
 			close(last)
 		}
 		return i, false
-	}, func(i, _ int) { told = append(told, i) })
-	if !slices.Equal(told, items) {
-		t.Errorf("told %v", told)
+	}, func(i, _ int) { reported = append(reported, i) })
+	if !slices.Equal(reported, items) {
+		t.Errorf("reported %v", reported)
 	}
 }
 

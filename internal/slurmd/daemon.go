@@ -57,7 +57,7 @@ func (d *daemon) stop() {
 }
 
 func (d *daemon) kill() {
-	_ = d.cmd.Process.Kill() // likewise
+	_ = d.cmd.Process.Kill() // it may have ended
 	<-d.gone
 }
 

@@ -12,5 +12,5 @@
 // Jobs can outlive their daemons: Close finds each slurmstepd by the directory that it
 // has open, and kills it with its children.
 //
-// Slurm's daemons need root. Lacks says what is missing on a machine.
+// Slurm's daemons need root. Lacks reports what a machine lacks.
 package slurmd

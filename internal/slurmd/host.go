@@ -18,7 +18,7 @@ const Patience = 30 * time.Second
 // programs are the daemons and client programs of a cluster.
 var programs = []string{"munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sacct", "sinfo"}
 
-// Lacks says why clusters cannot run here, "" if they can. more are additional programs
+// Lacks returns the reason why clusters cannot run here, or "". more are additional programs
 // that the caller needs.
 func Lacks(more ...string) string {
 	var missing []string

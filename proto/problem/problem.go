@@ -13,7 +13,7 @@ type Problem struct {
 	Reason    Reason
 	Field     string // path into the request, "request.width"; empty for none
 	Accepted  string // "1..64", "one of lu, sleep"
-	Message   string // one sentence: what was wrong with which value
+	Message   string // one sentence with the problem and the value
 	Hint      string // what a user can do about it
 	Retryable bool   // the same call can succeed later
 	Offer     *Offer // the nearest alternative; nil for none

@@ -86,7 +86,7 @@ func TestAnInvalidMessageIsAProblemWithADetail(t *testing.T) {
 		}
 		for _, inside := range []string{"droverv1", "*", "proto:", "unmarshal"} {
 			if strings.Contains(message, inside) {
-				t.Errorf("%s: %q tells of the inside", name, message)
+				t.Errorf("%s: %q names internals", name, message)
 			}
 		}
 	}

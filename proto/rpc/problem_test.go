@@ -85,8 +85,8 @@ func TestAProblemSurvivesTheWire(t *testing.T) {
 	p := &problem.Problem{
 		Reason: problem.QueueFull, Field: "f", Accepted: "a", Message: "m", Hint: "h", Retryable: true,
 	}
-	e := rpc.WithDetail(errors.New("told"), p)
-	if e.Code() != connect.CodeResourceExhausted || e.Message() != "told" || len(e.Details()) != 1 {
+	e := rpc.WithDetail(errors.New("message"), p)
+	if e.Code() != connect.CodeResourceExhausted || e.Message() != "message" || len(e.Details()) != 1 {
 		t.Fatalf("code %v, message %q, %d details", e.Code(), e.Message(), len(e.Details()))
 	}
 	v, err := e.Details()[0].Value()

@@ -37,7 +37,7 @@ func Handle[H any](newHandler func(H, ...connect.HandlerOption) (string, http.Ha
 	return func(opts ...connect.HandlerOption) (string, http.Handler) { return newHandler(impl, opts...) }
 }
 
-// Config says what a process serves. Name, Services and Log are required.
+// Config configures what a process serves. Name, Services and Log are required.
 type Config struct {
 	// Name is what the process is called in answers: "agent".
 	Name     string

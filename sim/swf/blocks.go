@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// blockBytes is a compromise: small enough to stay in a core's cache with
-	// the other blocks, large enough that handing over costs nothing.
+	// blockBytes is small enough to stay in a core's cache with the other blocks, and large
+	// enough to make the cost of the handover negligible.
 	blockBytes = 128 << 10
 	blockCount = 4
-	// slack is how far the parser may load beyond the end of a block.
+	// slack is how far the parser can read beyond the end of a block.
 	slack = 8
-	// inputBytes are read from the file at once.
+	// inputBytes is the size of reads from the file.
 	inputBytes = 64 << 10
 )
 
@@ -30,14 +30,14 @@ var errLineTooLong = errors.New("line too long")
 // block is a run of whole lines, each ended by a newline.
 type block struct {
 	text []byte // with at least slack bytes of capacity behind it
-	err  error  // nothing follows: io.EOF, errLineTooLong, or a failure to read
+	err  error  // the end: io.EOF, errLineTooLong, or a failed read
 }
 
-// splitter cuts a stream into blocks, in a goroutine of its own.
+// splitter cuts a stream into blocks in its own goroutine.
 type splitter struct {
 	full chan block
 	free chan []byte
-	stop chan struct{} // closed by the receiver when it wants no more
+	stop chan struct{} // closed by the receiver to stop the splitter
 	done chan struct{} // closed when r is no longer used
 }
 
@@ -49,14 +49,13 @@ func split(r io.Reader) *splitter {
 		done: make(chan struct{}),
 	}
 	for range blockCount {
-		s.free <- nil // allocated when first used: a small log needs only one
+		s.free <- nil // allocated at first use: a small log needs only one
 	}
 	go s.run(r)
 	return s
 }
 
-// close ends the goroutine and waits for it, so that the reader is its owner's
-// again.
+// close ends the goroutine and waits for it; the reader is not used afterwards.
 func (s *splitter) close() {
 	close(s.stop)
 	<-s.done
@@ -65,7 +64,7 @@ func (s *splitter) close() {
 func (s *splitter) run(r io.Reader) {
 	defer close(s.done)
 	text, err := open(r)
-	var rest []byte // of a line whose end has not been read
+	var rest []byte // the beginning of a line that continues in the next block
 	for {
 		var buf []byte
 		select {
@@ -86,21 +85,21 @@ func (s *splitter) run(r io.Reader) {
 			n++
 			end = n
 		}
-		// Only this goroutine writes to a block, and the next one is filled from its
-		// start with this, so it may stay where it is until then.
+		// Only this goroutine writes to a block, and it copies rest to the start of the next
+		// one, so rest can stay in this block until then.
 		rest = buf[end:n]
 		if err == nil && len(rest) > MaxLineBytes {
 			err = errLineTooLong
 		}
-		s.full <- block{text: buf[:end], err: err} // has room for every block there is
+		s.full <- block{text: buf[:end], err: err} // has capacity for every block
 		if err != nil {
 			return
 		}
 	}
 }
 
-// fill reads into buf from n on until it is full or the stream ends. It
-// returns where the bytes and where the last whole line end.
+// fill reads into buf from n on until it is full or the stream ends. It returns the end of the
+// bytes and the end of the last complete line.
 func fill(r io.Reader, buf []byte, n int) (filled, end int, err error) {
 	for empty := 0; n < blockBytes && err == nil; {
 		var m int
@@ -115,7 +114,7 @@ func fill(r io.Reader, buf []byte, n int) (filled, end int, err error) {
 	return n, bytes.LastIndexByte(buf[:n], '\n') + 1, err
 }
 
-// open looks at the first bytes and inflates if they are gzip's.
+// open checks the first bytes and decompresses gzip.
 func open(r io.Reader) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, inputBytes)
 	magic, err := in.Peek(2)
@@ -132,17 +131,16 @@ func open(r io.Reader) (io.Reader, error) {
 	return z, nil
 }
 
-// TracesEnv names the environment variable that holds the directory of
-// workloads.
+// TracesEnv is the environment variable with the directory of workloads.
 const TracesEnv = "DROVER_TRACES"
 
-// TraceNotFoundError says where [FindTrace] looked. It is an [fs.ErrNotExist].
+// TraceNotFoundError lists where [FindTrace] looked. It is an [fs.ErrNotExist].
 type TraceNotFoundError struct {
 	Name   string
-	Looked []string // the files that are not there
+	Looked []string // missing files
 }
 
-// Error ends with where to get the files.
+// Error also names the source of the files.
 func (e *TraceNotFoundError) Error() string {
 	return fmt.Sprintf("swf: no trace %s: looked for %s; real logs come from the Parallel Workloads Archive, "+
 		"https://www.cs.huji.ac.il/labs/parallel/workload/logs.html: put them in a directory and name it in %s",
@@ -152,11 +150,10 @@ func (e *TraceNotFoundError) Error() string {
 // Is makes errors.Is(err, fs.ErrNotExist) true.
 func (e *TraceNotFoundError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// FindTrace returns the path of a workload by its file name, such as
-// "KTH-SP2-1996-2.swf.gz". It looks in the directory that DROVER_TRACES names,
-// then in ../shared/traces beside the working directory and beside each of its
-// parents up to the one with a go.mod. The error is a [*TraceNotFoundError]
-// when it is in none of them.
+// FindTrace returns the path of a workload by its file name, such as "KTH-SP2-1996-2.swf.gz".
+// It looks in the directory of DROVER_TRACES, then in ../shared/traces beside the working
+// directory and beside each of its parents up to the one with a go.mod. If it finds none, the
+// error is a [*TraceNotFoundError].
 func FindTrace(name string) (path string, err error) {
 	if name == "." || name == ".." || filepath.Base(name) != name {
 		return "", fmt.Errorf("swf: find workload %q: accepted: a file name without a directory", name)

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Limits of what is read and written. They are far above any real log; they
-// keep a damaged or hostile one from taking the machine with it, and let users
-// of the values add and multiply with some care left to spare.
+// Limits of the format in this package. They are far above any real log. They bound the
+// resources that a damaged or hostile log can use, and leave users of the values a margin for
+// sums and products.
 const (
 	MaxLineBytes    = 64 << 10              // of one line, comments too
 	MaxCommentBytes = 16 << 20              // of all comments together
@@ -48,11 +48,11 @@ const (
 // NumFields is how many fields a line has.
 const NumFields = int(FieldThinkTime)
 
-// column says what may stand in a field.
+// column describes the valid values of a field.
 type column struct {
 	name     string
 	max      uint64
-	decimals bool // a decimal part is rounded, rather than refused
+	decimals bool // a decimal part is rounded, not refused
 	required bool // unknown is refused
 }
 
@@ -78,7 +78,7 @@ var columns = [NumFields]column{
 	{name: "think time", max: MaxSeconds, decimals: true},
 }
 
-// String is the field's name in words, such as "requested time".
+// String returns the field's name, such as "requested time".
 func (f Field) String() string {
 	if f < 1 || int(f) > NumFields {
 		return fmt.Sprintf("field %d", int(f))
@@ -86,7 +86,7 @@ func (f Field) String() string {
 	return columns[f-1].name
 }
 
-// accepted is the range of values of a field, in words.
+// accepted describes the range of a field.
 func (c *column) accepted() string {
 	if c.required {
 		return fmt.Sprintf("0 to %d", c.max)
@@ -94,7 +94,7 @@ func (c *column) accepted() string {
 	return fmt.Sprintf("0 to %d, or -1 for unknown", c.max)
 }
 
-// values are a job's fields in the order of a line.
+// values are a job's fields in the order of the line.
 type values [NumFields]int64
 
 func (v *values) job() Job {
@@ -129,7 +129,7 @@ func (j *Job) values() values {
 	}
 }
 
-// number parses any field, at b[i] or after blanks, and returns where it ends.
+// number parses any field at b[i], or after blanks, and returns its end.
 func (p *parser) number(b []byte, i int, f Field) (n int64, end int, err error) {
 	i = skipBlanks(b, i)
 	if b[i] == '\n' {
@@ -161,18 +161,18 @@ func (p *parser) number(b []byte, i int, f Field) (n int64, end int, err error) 
 	return int64(d.rounded), end, nil
 }
 
-// decimal is a number as it stands in the text.
+// decimal is a parsed number.
 type decimal struct {
 	negative bool
 	rounded  uint64 // amount to the nearest whole, halves up; at most hugeAmount+1
 	fraction bool   // the decimal part is not zero
 }
 
-// hugeAmount is above every limit; larger amounts are taken for it.
+// hugeAmount is above every limit; larger amounts are replaced by it.
 const hugeAmount = 1_000_000_000_000_000_000
 
-// scanDecimal wants the whole text to be digits, with an optional minus before
-// them and an optional point and more digits after them.
+// scanDecimal accepts digits with an optional minus before them and an optional point and
+// digits after them, and nothing else.
 func scanDecimal(text []byte) (d decimal, ok bool) {
 	i := 0
 	if text[0] == '-' {

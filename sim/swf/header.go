@@ -6,23 +6,22 @@ import (
 
 // Header holds a workload's comments.
 type Header struct {
-	// Comments are the comment lines in order, without the semicolon and
-	// trailing blanks, and otherwise as they stand, indentation too.
+	// Comments are the comment lines in order, without the semicolon and trailing blanks, but
+	// with indentation.
 	Comments []string
 }
 
 // Entry is one "Label: value" comment.
 type Entry struct {
 	Key string
-	// Value has no blanks around it. Indented lines below the entry,
-	// indented, are joined to it with newlines.
+	// Value has no blanks around it. Indented lines below the entry are appended after
+	// newlines.
 	Value string
 }
 
-// Entries are the labelled comments in order. A label is one word at the start
-// of a comment, after at most one blank, with a colon at its end; labels may
-// repeat (Queue, Note). Other comments are part of the entry above them when
-// indented by more than that, and otherwise left out.
+// Entries are the labeled comments in order. A label is one word at the start of a comment,
+// after at most one blank, followed by a colon; labels can repeat (Queue, Note). A comment with
+// more indentation belongs to the entry above it. Other comments are not entries.
 func (h *Header) Entries() []Entry {
 	var entries []Entry
 	for _, c := range h.Comments {
@@ -57,8 +56,7 @@ func indented(comment string) bool {
 // blanks separate fields, as does the carriage return of a CRLF.
 const blanks = " \t\r"
 
-// Get returns the value of the first entry with this label; letter case does
-// not count.
+// Get returns the value of the first entry with this label, ignoring case.
 func (h *Header) Get(key string) (value string, ok bool) {
 	for _, e := range h.Entries() {
 		if strings.EqualFold(e.Key, key) {
@@ -73,10 +71,9 @@ func (h *Header) Add(key, value string) {
 	h.Comments = append(h.Comments, " "+key+": "+value)
 }
 
-// Int returns the whole number at the start of an entry's value, so that
-// "338 (batch partition; 512 total)" is 338. ok is false when there is no such
-// entry, or none of those with this label starts with a number of at most 18
-// digits.
+// Int returns the whole number at the start of an entry's value: "338 (batch partition; 512
+// total)" gives 338. It uses the first entry with this label that starts with a number of at
+// most 18 digits; ok is false if there is none.
 func (h *Header) Int(key string) (n int64, ok bool) {
 	for _, e := range h.Entries() {
 		if !strings.EqualFold(e.Key, key) {
@@ -104,10 +101,9 @@ func leadingInt(s string) (n int64, ok bool) {
 	return n, i > 0
 }
 
-// Procs is the machine's number of processors: MaxProcs, or MaxNodes where the
-// log does not give it. ok is false when neither is a number from 1 to
-// [MaxProcs]. What a header says is not checked against the jobs: some are
-// wider than their machine.
+// Procs returns the machine's number of processors: MaxProcs, or MaxNodes if the log does not
+// have it. ok is false if neither is a number from 1 to [MaxProcs]. Jobs can be wider: the
+// header is not checked against them.
 func (h *Header) Procs() (procs int, ok bool) {
 	for _, key := range []string{"MaxProcs", "MaxNodes"} {
 		if n, ok := h.Int(key); ok && n > 0 && n <= MaxProcs {
@@ -117,8 +113,8 @@ func (h *Header) Procs() (procs int, ok bool) {
 	return 0, false
 }
 
-// Nodes is MaxNodes, under the same conditions as [Header.Procs]. Many logs
-// count processors here.
+// Nodes returns MaxNodes, under the same conditions as [Header.Procs]. Many logs count
+// processors here.
 func (h *Header) Nodes() (nodes int, ok bool) {
 	n, ok := h.Int("MaxNodes")
 	if !ok || n <= 0 || n > MaxProcs {
@@ -127,9 +123,8 @@ func (h *Header) Nodes() (nodes int, ok bool) {
 	return int(n), true
 }
 
-// UnixStartTime is the second, since 1970 in UTC, that submit times count
-// from. ok is false when the header has none, or one that is negative or above
-// [MaxSeconds]. Models and synthetic logs say 0 or nothing.
+// UnixStartTime returns the origin of submit times in Unix seconds. ok is false if the header
+// has none, or one that is negative or above [MaxSeconds]. Generated logs have 0 or none.
 func (h *Header) UnixStartTime() (seconds int64, ok bool) {
 	n, ok := h.Int("UnixStartTime")
 	if !ok || n < 0 || n > MaxSeconds {
@@ -138,10 +133,10 @@ func (h *Header) UnixStartTime() (seconds int64, ok bool) {
 	return n, true
 }
 
-// maxHint bounds what is allocated on a header's word alone.
+// maxHint bounds the allocation that a header alone can cause.
 const maxHint = 1 << 18
 
-// jobsHint is how many jobs to make room for. Both numbers may be stale: a
+// jobsHint estimates the number of jobs for the allocation. Both numbers can be wrong: a
 // cleaned log often keeps the count of the original in one of them.
 func (h *Header) jobsHint() int {
 	hint := int64(maxHint)

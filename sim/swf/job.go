@@ -7,31 +7,31 @@ import (
 	"strings"
 )
 
-// Unknown is the value of a field the log does not tell.
+// Unknown is the value of a field that the log does not have.
 const Unknown = -1
 
-// Job is one line of a workload. All times are in whole seconds, all memory in
-// whole KB per processor. Any field but ID and Submit may be [Unknown].
+// Job is one line of a workload. Times are in whole seconds, memory in whole KB per processor.
+// Any field but ID and Submit can be [Unknown].
 type Job struct {
-	ID      int64 // job number, by custom counted from 1
-	Submit  int64 // when it was submitted, from the start of the log
+	ID      int64 // job number, by convention from 1
+	Submit  int64 // since the start of the log
 	Wait    int64 // from submission to start
 	Run     int64 // from start to end
 	AvgCPU  int64 // CPU time used, mean over its processors
 	UsedMem int64 // memory used, mean over its processors
-	ReqTime int64 // run time asked for: the user's estimate
-	ReqMem  int64 // memory asked for
-	// PrecedingJob is the ID of the job this one had to wait for, and
-	// ThinkTime what passed between that one's end and this submission.
+	ReqTime int64 // requested runtime: the user's estimate
+	ReqMem  int64 // requested memory
+	// PrecedingJob is the ID of the job that this one had to wait for, ThinkTime the time from
+	// its end to this submission.
 	PrecedingJob int64
 	ThinkTime    int64
 
-	UsedProcs int32 // processors it got
-	ReqProcs  int32 // processors it asked for
+	UsedProcs int32 // allocated processors
+	ReqProcs  int32 // requested processors
 	User      int32
 	Group     int32
 	App       int32 // executable
-	Queue     int32 // 0 means interactive, by custom
+	Queue     int32 // 0 means interactive, by convention
 	Partition int32
 	Status    int8 // see StatusFailed and following
 }
@@ -51,16 +51,15 @@ type Trace struct {
 	Header Header
 	// Jobs are in order of submission.
 	Jobs []Job
-	// Reordered is how many jobs stood in the file after one that was submitted
-	// later than them, against the standard.
+	// Reordered counts the jobs that the file has after a later submission, against the
+	// standard.
 	Reordered int
-	// Normalized is how many fields held a negative value other than -1.
+	// Normalized counts the fields with a negative value other than -1.
 	Normalized int
 }
 
-// sortBySubmit puts jobs in order of submission, equal times in the order they
-// have. Jobs are large and logs out of order rare, so it sorts positions and
-// then moves every job once.
+// sortBySubmit sorts jobs by submission and keeps the order of equal times. Jobs are large and
+// unordered logs rare, so it sorts positions and then moves every job once.
 func sortBySubmit(jobs []Job) {
 	from := make([]int32, len(jobs)) // MaxJobs fits
 	for i := range from {
@@ -69,7 +68,7 @@ func sortBySubmit(jobs []Job) {
 	slices.SortFunc(from, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(jobs[a].Submit, jobs[b].Submit), cmp.Compare(a, b))
 	})
-	// Follow each cycle of the permutation; from[i] == i marks a place as done.
+	// Follow each cycle of the permutation; from[i] == i marks a finished position.
 	for start := range from {
 		if from[start] == int32(start) {
 			continue
@@ -89,17 +88,16 @@ func sortBySubmit(jobs []Job) {
 	}
 }
 
-// ParseError says where a workload breaks the format, and what would have been
-// accepted there.
+// ParseError reports where a workload violates the format, and the accepted values.
 type ParseError struct {
-	Path   string // file, empty when read from elsewhere
+	Path   string // of the file; empty for other sources
 	Line   int    // counted from 1
-	Field  Field  // 0 when the whole line is meant
-	Value  string // what stands there, cut to 64 bytes; empty when nothing does
-	Reason string // what is wrong, and the accepted range
+	Field  Field  // 0: the whole line
+	Value  string // cut to 64 bytes; empty if there is none
+	Reason string // the problem and the accepted range
 }
 
-// Error reads like
+// Error returns a text such as
 //
 //	kth.swf.gz:17: field 9 (requested time) "3h": not a number; accepted: 0 to ...
 func (e *ParseError) Error() string {
@@ -119,7 +117,7 @@ func (e *ParseError) Error() string {
 	return b.String()
 }
 
-// maxValueBytes is how much of a wrong value an error repeats.
+// maxValueBytes bounds the part of a wrong value in an error.
 const maxValueBytes = 64
 
 // clip copies the start of a token, for an error.

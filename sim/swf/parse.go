@@ -59,7 +59,7 @@ func (p *parser) tooLong() error {
 	return &ParseError{Line: p.line, Reason: fmt.Sprintf("line is longer than %d bytes", MaxLineBytes)}
 }
 
-// comment keeps the comment at b[i] and returns where its newline is.
+// comment stores the comment at b[i] and returns the position of its newline.
 func (p *parser) comment(b []byte, i int) (int, error) {
 	end := i + bytes.IndexByte(b[i:], '\n')
 	p.commentBytes += end - i
@@ -160,7 +160,7 @@ func (p *parser) add(v *values) error {
 	return nil
 }
 
-// wrong is an error about a field of the current line.
+// wrong returns an error about a field of the current line.
 func (p *parser) wrong(f Field, value []byte, reason string) error {
 	return &ParseError{
 		Line:   p.line,
@@ -170,7 +170,7 @@ func (p *parser) wrong(f Field, value []byte, reason string) error {
 	}
 }
 
-// skipBlanks stops at a newline at the latest.
+// skipBlanks also stops at a newline.
 func skipBlanks(b []byte, i int) int {
 	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' {
 		i++
@@ -178,7 +178,7 @@ func skipBlanks(b []byte, i int) int {
 	return i
 }
 
-// token is what stands from b[i] to the next blank or newline.
+// token returns the bytes from b[i] to the next blank or newline.
 func token(b []byte, i int) []byte {
 	start := i
 	for b[i] != '\n' && b[i] != ' ' && b[i] != '\t' && b[i] != '\r' {
@@ -187,10 +187,9 @@ func token(b []byte, i int) []byte {
 	return b[start:i]
 }
 
-// Read reads a whole workload, plain or gzipped (it looks at the first bytes).
-// It wants nothing of r after it returns, and does not close it. An error is a
-// [*ParseError], or wraps what r or gzip said. Of an input with several
-// mistakes it names the first.
+// Read reads a whole workload, plain or gzipped (it checks the first bytes). It does not use r
+// after it returns, and does not close it. An error is a [*ParseError], or wraps an error of r
+// or gzip. It reports the first error in the input.
 func Read(r io.Reader) (*Trace, error) {
 	return read(r, "", MaxJobs)
 }

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// Write writes a workload, comments first, one space between fields. What it
-// writes, [Read] reads back as the same Header and Jobs, if these are in order
-// of submission and comments have no blanks at their ends. It refuses jobs and
-// comments that Read would refuse, with the job's number, the field and the
-// accepted range; what stood before them is written by then.
+// Write writes a workload, comments first, with one space between fields. [Read] returns the
+// same Header and Jobs if the jobs are in order of submission and comments have no blanks at
+// their ends. Write refuses jobs and comments that Read would refuse; the error has the job's
+// number, the field and the accepted range. It has then written everything before them.
 func Write(w io.Writer, t *Trace) error {
 	out := bufio.NewWriterSize(w, blockBytes)
 	commentBytes := 0
@@ -41,7 +40,7 @@ func Write(w io.Writer, t *Trace) error {
 	return nil
 }
 
-// AppendJob appends a job's line with its newline. It does not check the job.
+// AppendJob appends a job's line with a newline. It does not check the job.
 func AppendJob(line []byte, j *Job) []byte {
 	v := j.values()
 	for i, n := range v {
@@ -53,9 +52,8 @@ func AppendJob(line []byte, j *Job) []byte {
 	return append(line, '\n')
 }
 
-// Validate says which field, if any, holds what a log may not: a value above
-// its limit, a negative one other than [Unknown], or Unknown in the job number
-// or the submit time.
+// Validate returns an error about the first field with an invalid value: above its limit,
+// negative other than [Unknown], or Unknown in the job number or the submit time.
 func (j *Job) Validate() error {
 	v := j.values()
 	for i, n := range v {
