@@ -172,6 +172,7 @@ func arrived(t *testing.T, url, sha string) string {
 
 // Data survive a killed server, and a copy resumes when either end of it is killed.
 func TestDataSurviveKilledServers(t *testing.T) {
+	t.Parallel()
 	g, c := newDepots(t)
 	lyon, nancy := c.servers[0], c.servers[1]
 	path := noiseFile(t, "large", 256<<20, 7)

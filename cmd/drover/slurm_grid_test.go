@@ -187,6 +187,7 @@ func (g *slurmGrid) once(ctx context.Context, grid *client.Client, ids []string,
 // Local users are in the way, rounds are made every two seconds, a controller is
 // stopped and started, an agent and a server are killed.
 func TestJobsOnThreeSlurmClustersRunOnceEach(t *testing.T) {
+	t.Parallel()
 	g := newSlurmGrid(t, "")
 	ctx, cancel := context.WithTimeout(t.Context(), patienceWithSlurm())
 	defer cancel()
@@ -223,6 +224,7 @@ func (g *slurmGrid) restartAfter(ctx context.Context, v *victim) {
 // A controller that is killed may forget jobs that it had accepted, or run one twice.
 // Drover runs each once all the same, and says of each what Slurm has done with it.
 func TestJobsLostOrDoubledByAKilledControllerAreReported(t *testing.T) {
+	t.Parallel()
 	g := newSlurmGrid(t, "")
 	ctx, cancel := context.WithTimeout(t.Context(), patienceWithSlurm())
 	defer cancel()
