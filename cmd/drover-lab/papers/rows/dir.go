@@ -49,9 +49,6 @@ func Open(path string) (*Dir, error) {
 	return nil, errors.Join(err, lock.Close())
 }
 
-// Path returns where the folder is.
-func (d *Dir) Path() string { return d.path }
-
 // Read returns what a file says. The error may be fs.ErrNotExist.
 func (d *Dir) Read(name string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(d.path, name))
