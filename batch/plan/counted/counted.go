@@ -249,3 +249,17 @@ func (b *Base) Before(x, y batch.Handle) bool { return b.jobs[x].seq < b.jobs[y]
 
 // Unused returns a handle that names no job.
 func (b *Base) Unused() batch.Handle { return batch.Handle(len(b.jobs)) }
+
+// Refuse answers for a policy without reservations and agreements: an ask for either gets
+// no start. It reports whether the ask is one.
+func Refuse(a *batch.Ask, out *batch.Estimate) bool {
+	if a.Job.Window == nil && !a.Job.Agreed && a.Job.Into == batch.NoJob {
+		return false
+	}
+	out.Kind, out.P = batch.Promised, 0
+	starts := out.Grow(len(a.Shapes))
+	for i := range starts {
+		starts[i] = batch.Never
+	}
+	return true
+}

@@ -118,3 +118,13 @@ func (b *Base) PlannedEnd(h batch.Handle) batch.Time { return b.running[b.jobs[h
 
 // Inside reports whether a job runs or waits in an advance reservation.
 func (b *Base) Inside(h batch.Handle) bool { return b.jobs[h].within > batch.NoJob }
+
+// Book extends the booking of a running job from now, where it ends, until end. The job
+// counts as overrunning only after that.
+func (b *Base) Book(now, end batch.Time, h batch.Handle) {
+	j := &b.jobs[h]
+	r := &b.running[j.at]
+	b.Profile.Reserve(max(now, r.end), end, j.Charge)
+	r.end = end
+	j.Walltime = end.Sub(r.start)
+}

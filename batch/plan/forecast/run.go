@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -97,4 +98,44 @@ func (r *run) advance(now batch.Time, job batch.Handle) bool {
 func (r *run) tell(now batch.Time, ev batch.Event) {
 	r.event = ev
 	r.policy.Apply(now, &r.event)
+}
+
+// edge is the opening or closing of a reservation. At one instant closings come first.
+type edge struct {
+	at   batch.Time
+	kind batch.EventKind
+	job  batch.Handle
+}
+
+// foresee records when the reservations of a policy open and close.
+func (r *run) foresee(own batch.Runnable) {
+	r.edges = r.edges[:0]
+	for w := range own.Reservations {
+		if !w.Open {
+			r.edges = append(r.edges, edge{w.Start, batch.WindowOpen, w.Job})
+		}
+		r.edges = append(r.edges, edge{w.End, batch.WindowClose, w.Job})
+	}
+	slices.SortStableFunc(r.edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.kind, a.kind))
+	})
+}
+
+// turnWindows closes and opens due reservations.
+func (r *run) turnWindows(now batch.Time) {
+	for len(r.edges) > 0 && r.edges[0].at <= now {
+		e := r.edges[0]
+		r.edges = r.edges[1:]
+		r.tell(now, batch.Event{Kind: e.kind, Job: e.job})
+	}
+}
+
+// settled applies to a copy the events that the driver still owes, and returns it. A run
+// has no driver, and the duration of a pause or a migration is unknown.
+func settled(now batch.Time, own batch.Runnable) batch.Runnable {
+	owed := slices.Collect(own.Underway)
+	for i := range owed {
+		own.Apply(now, &owed[i])
+	}
+	return own
 }

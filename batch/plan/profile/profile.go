@@ -179,3 +179,101 @@ func (p *Profile) settle() {
 	})
 	p.small = true
 }
+
+// Fit returns the earliest start at or after from, and not before the origin, at which
+// width is free for d; Never if there is none.
+func (p *Profile) Fit(from Time, d Duration, width int32) Time {
+	return p.FitBefore(from, Never, d, width)
+}
+
+// FitBefore returns the earliest start in [from, until) at which width is free for d or
+// up to until, whichever is shorter; Never if there is none.
+//
+// A rectangle that begins at until can so ask whether it could begin earlier without
+// being removed: from until on it would only overlap itself.
+func (p *Profile) FitBefore(from, until Time, d Duration, width int32) Time {
+	return p.FitWithin(from, until, until, d, width)
+}
+
+// FitWithin is FitBefore for starts in [from, latest) only, where latest is not
+// after until.
+func (p *Profile) FitWithin(from, latest, until Time, d Duration, width int32) Time {
+	if from = max(from, p.Origin()); from >= latest {
+		return Never
+	}
+	if p.small {
+		return p.array.fit(from, latest, until, d, width)
+	}
+	return p.tree.fit(from, latest, until, d, width)
+}
+
+// Highest returns the highest free capacity in [from, to), which is not empty.
+func (p *Profile) Highest(from, to Time) int32 {
+	from = max(from, p.Origin())
+	if p.small {
+		return p.array.highest(from, to)
+	}
+	return p.tree.highest(from, to)
+}
+
+// Lowest returns the lowest free capacity in [from, to), which is not empty.
+func (p *Profile) Lowest(from, to Time) int32 {
+	from = max(from, p.Origin())
+	if p.small {
+		return p.array.lowest(from, to)
+	}
+	return p.tree.lowest(from, to)
+}
+
+// Until returns the first instant at or after from at which less than width is
+// free; Never if there is none.
+func (p *Profile) Until(from Time, width int32) Time {
+	from = max(from, p.Origin())
+	if p.small {
+		a := p.array
+		i := a.holds(from)
+		if a[i].free < width {
+			return from
+		}
+		for i++; i < a.len(); i++ {
+			if a[i].free < width {
+				return a[i].at
+			}
+		}
+		return Never
+	}
+	c := p.tree.seek(from)
+	if c.free < width {
+		return from
+	}
+	if !c.advance(width, true, Never) {
+		return Never
+	}
+	return c.time()
+}
+
+// Level is a free capacity and the end of the time for which at least that much stays
+// free.
+type Level struct {
+	Free  int32
+	Until Time
+}
+
+// Levels appends the capacity that stays free from an instant on. Each level has less
+// capacity than the one before and lasts longer; the last one lasts for ever.
+//
+//	free   ┌───┐
+//	    ───┘   │             levels from here on: 4 until t2, 3 until t3,
+//	    4    3 └──┐  ┌───    1 for ever
+//	             1└──┘
+//	    from   t2 t3
+//
+// A rectangle that begins at that instant fits if it is within a level's capacity and
+// ends by its end.
+func (p *Profile) Levels(from Time, out []Level) []Level {
+	from = max(from, p.Origin())
+	if p.small {
+		return p.array.levels(from, out)
+	}
+	return p.tree.levels(from, out)
+}
