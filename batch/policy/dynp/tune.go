@@ -1,6 +1,10 @@
 package dynp
 
-import "github.com/seed-9b8f70bb/drover/batch"
+import (
+	"math/bits"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
 
 // step is a self-tuning step: it plans with every policy, the active one first, and returns
 // the index of the new active policy, whose plan is complete. The plan of the active policy
@@ -127,3 +131,38 @@ func (p *Policy) combine() {
 		p.plans[i].value.sums[0] = p.sums[i]
 	}
 }
+
+// decider chooses the active policy of a step among those with the best plan.
+type decider struct {
+	kind      deciding
+	preferred int // index of a policy
+}
+
+type deciding uint8
+
+const (
+	simple deciding = iota
+	advanced
+	preferred
+)
+
+// choose returns the index of one of the best policies; best is not empty.
+func (d decider) choose(active int, best mask) int {
+	switch {
+	case d.kind == preferred && best.has(d.preferred):
+		return d.preferred
+	case d.kind != simple && best.has(active):
+		return active
+	}
+	return best.lowest()
+}
+
+// MaxPolicies is the largest number of policies to choose from.
+const MaxPolicies = 8
+
+// mask is a set of policies, by index.
+type mask uint8
+
+func (m mask) has(i int) bool { return m>>i&1 != 0 }
+
+func (m mask) lowest() int { return bits.TrailingZeros8(uint8(m)) }
