@@ -7,15 +7,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Accuracy is how the estimates for a service were kept, by the last jobs of it that
-// ended here by themselves or at their walltime. A job's record is the log: the
-// estimate under which it came, and what happened. What is summed up here is made
-// anew from the records that are kept when a site starts again.
+// Accuracy compares the estimates for a service with what happened, for the last jobs that ended
+// here by themselves or at their walltime. The records of jobs are the source: a restarted site
+// computes it again from the records that are kept.
 //
-// Jobs that have moved on are told of by the site where they ended, from the estimate
-// under which they came there. A job that a round of reallocation has put elsewhere
-// in the plan is left out: its estimate was not about that. So is one that has waited
-// for others to end, or was started once more.
+// A moved job counts at the site where it ended, with the estimate that it got there. Jobs whose
+// estimate did not cover what happened do not count: a round of reallocation changed their
+// position, they waited for dependencies, or they were retried.
 type Accuracy struct {
 	Service string
 	Jobs    int

@@ -7,10 +7,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// Draft is a copy of the site for one round of reallocation: its plan, and what may
-// be moved of it, at one instant, at which its clock stands still. Edits and answers
-// are what the site itself would do and say, and change nothing there. One goroutine
-// at a time may use it; that may be another one than uses the Site.
+// Draft is a copy of the site for one round of reallocation: the plan and the jobs that can move,
+// at one fixed instant. Edits and answers are those that the site itself would give; they change
+// nothing in the site. One goroutine at a time may use a Draft, not necessarily the one that uses
+// the Site.
 type Draft struct {
 	site    *Site // tunes like the site; has no jobs
 	plan    batch.Draft
@@ -146,7 +146,7 @@ func (d *Draft) Standing(ids []batch.JobID, out []Answer) {
 		case !p.Waits:
 			out[i].Err = begun(ids[i])
 		case p.Start == batch.Never:
-			out[i].Err = problem.Field(problem.CannotRun, "job_id", "a job that can start", "job %s cannot start as things stand", ids[i])
+			out[i].Err = problem.Field(problem.CannotRun, "job_id", "a job that can start", "job %s cannot start in the present plan", ids[i])
 		default:
 			now := d.Made()
 			out[i].Quote = Quote{

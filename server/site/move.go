@@ -143,10 +143,10 @@ func (s *Site) decideMove(now batch.Time, j *Job, m *Message, plan Plan) {
 	gain := end.Sub(now.Add(m.Completion))
 	switch {
 	case known && gain < t.MinGain:
-		s.abortAndWait(now, j, fmt.Sprintf("it would gain %v", gain))
+		s.abortAndWait(now, j, fmt.Sprintf("its gain would be %v", gain))
 		return
 	case !known && t.Round == "" && t.MinGain != AnyGain:
-		s.abortAndWait(now, j, "what it would gain cannot be said")
+		s.abortAndWait(now, j, "its gain is unknown")
 		return
 	}
 	s.change(j, func() {

@@ -96,7 +96,7 @@ func (j *Job) invalid() string {
 	case j.Kept && (j.Needs == nil || j.Attempt == 0 || j.Shape.Width < 1):
 		return "no needs, attempt or shape"
 	case j.Past != nil && (j.Past.Stops == 0 || j.Past.Done < 0):
-		return "no past that could be"
+		return "an invalid past"
 	case j.Measured != nil && j.Measured.invalid() != "":
 		return j.Measured.invalid()
 	case j.Under > j.Epoch:
@@ -108,7 +108,7 @@ func (j *Job) invalid() string {
 	case moving && (len(t.Assigned) == 0 || t.Assigned[len(t.Assigned)-1].Epoch != j.Epoch):
 		return "its epoch was not assigned here"
 	case j.State == Held && t.Round == "" && len(j.Awaits()) == 0:
-		return "no round, and nobody to wait for"
+		return "no round and no dependencies"
 	case j.State != Held && len(j.Awaits()) > 0:
 		return fmt.Sprintf("waits for %d jobs", len(j.Awaits()))
 	case !ascending(t.Assigned):

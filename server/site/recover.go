@@ -29,17 +29,16 @@ func (s *Site) Unsettled() []batch.Key {
 	return keys
 }
 
-// Recover takes up the work of an earlier life, once, after Restore: what was
-// being moved stays, what was being handed over is, and all that waits goes into
-// the plan of an empty batch system that has adopted what runs. Fates are those of
-// Unsettled, in its order.
-func (s *Site) Recover(now batch.Time, fates []RecoveredAttempt) error {
+// Recover continues the work of an earlier run, once, after Restore. Moves that were not committed
+// are aborted, committed ones are finished, and all waiting jobs go into the plan of an empty batch
+// system that has adopted the running jobs. attempts are the results for Unsettled, in its order.
+func (s *Site) Recover(now batch.Time, attempts []RecoveredAttempt) error {
 	keys := s.Unsettled()
-	if len(keys) != len(fates) {
-		return fmt.Errorf("recover: %d fates of %d attempts", len(fates), len(keys))
+	if len(keys) != len(attempts) {
+		return fmt.Errorf("recover: results of %d of %d attempts", len(attempts), len(keys))
 	}
 	for i, key := range keys {
-		s.settleAttempt(now, s.book.byID[key.Job], &fates[i])
+		s.settleAttempt(now, s.book.byID[key.Job], &attempts[i])
 	}
 	s.endStranded(now)
 	jobs := slices.DeleteFunc(slices.Clone(s.book.order), func(j *Job) bool { return j == nil })

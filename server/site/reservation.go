@@ -10,9 +10,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// Booking is a wish to have processors set aside. With From and without Until it is a
-// fixed reservation, which begins then and only then; otherwise an advance
-// reservation, which the site begins as early as its plan allows.
+// Booking asks for processors to be set aside. With From and without Until it is a fixed
+// reservation, which begins exactly at From. Otherwise it is an advance reservation, which begins
+// as early as the plan allows.
 type Booking struct {
 	ID       batch.JobID    `json:"id"` // see CheckID
 	Name     string         `json:"name,omitempty"`

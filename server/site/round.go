@@ -9,20 +9,19 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// The range of a lease.
+// Limits of a lease.
 const (
 	ShortestLease = batch.Second
 	LongestLease  = batch.Hour
 )
 
-// Hold takes waiting jobs out of the plan for a round of reallocation, those of
-// the list or, if that is nil, all that may be moved, and returns what is held by
-// this round, in order. Jobs that do not wait, are held by another round or are
-// never moved are left out. A job held goes back to its place when the lease ends:
-// that is a length of time on this site's clock, begins anew with a restart, and
-// proves nothing to anybody. A Hold ends a job's promise.
+// Hold takes waiting jobs out of the plan for a round of reallocation: the listed ones or, if ids
+// is nil, all that can move. It returns the jobs that this round holds, in queue order. Jobs that
+// do not wait, that another round holds or that can never move are left out. A held job returns to
+// its position when the lease ends. The lease runs on this site's clock and restarts with the
+// server; it proves nothing to other sites. A job that was held loses its promise.
 //
-// The same round again gets the same answer and no new lease.
+// A repeated call for the same round returns the same jobs and does not extend the lease.
 func (s *Site) Hold(now batch.Time, round string, lease batch.Duration, ids []batch.JobID) ([]Job, error) {
 	switch {
 	case round == "":
