@@ -137,7 +137,7 @@ func TestTheLedgerRefusesImpossibleDecisions(t *testing.T) {
 		{"early", "before", batch.Job{EarliestStart: 1}, start(place(0, 1, batch.One))},
 		{"twice", "running: true", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Start(1); out.Start(1) }},
 		{"pause", "running: false", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Add(batch.Pause, 1) }},
-		{"nobody", "not here", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Start(9) }},
+		{"unknown job", "not here", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Start(9) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := engine.New(&reckless{c.pass}, &diary{begun: map[batch.Handle]string{}}, engine.NewLedger(platform))

@@ -69,7 +69,7 @@ func TestBindComputesTheLayoutsOfArrays(t *testing.T) {
 			t.Errorf("%s: %v %v", name, l, ok)
 		}
 	}
-	for _, name := range []string{"n", "notes", "nobody"} {
+	for _, name := range []string{"n", "notes", "missing"} {
 		if l, ok := v.Layout(name); ok {
 			t.Errorf("%s: %v", name, l)
 		}

@@ -109,7 +109,7 @@ func TestAFailedCommitThatCanBeStoredBreaksTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := alive(t, open(t, path)); len(got) != 2 {
-		t.Errorf("alive after opening anew: %v", got)
+		t.Errorf("alive after reopening: %v", got)
 	}
 }
 

@@ -126,7 +126,7 @@ func TestPauseReleasesTheProcessorAndThawContinues(t *testing.T) {
 		if err := g.Thaw(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "it goes on", func() bool { return use(t, g).CPU > before+20*time.Millisecond })
+		eventually(t, "it continues", func() bool { return use(t, g).CPU > before+20*time.Millisecond })
 	})
 }
 

@@ -112,7 +112,7 @@ func TestATaskLimitedBySignalsIsAdoptedAndKeepsItsShare(t *testing.T) {
 	if err != nil || p == nil {
 		t.Fatal(p, err)
 	}
-	until(t, "it goes on", func() bool { return cpu(t, p) > 50*time.Millisecond })
+	until(t, "it continues", func() bool { return cpu(t, p) > 50*time.Millisecond })
 	if _, err := p.Share(cgroup.Processor / 10); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestARefusedLaunchEndsNoRunningTask(t *testing.T) {
 	task := script(id(1), dir, "exec sleep 1000")
 	p := launch(t, h, task)
 	p.Detach()
-	until(t, "nobody follows it", func() bool { return h.Find(id(1)) == nil })
+	until(t, "it has no follower", func() bool { return h.Find(id(1)) == nil })
 	task.CPUs = []int{4095} // no host of these tests has it
 	if _, err := h.Launch(t.Context(), task); errors.Is(err, exec.ErrNeverRan) {
 		t.Error(err)

@@ -96,7 +96,7 @@ func TestAPausedTaskUsesNoProcessorAndContinues(t *testing.T) {
 			if err := p.Signal(syscall.SIGCONT); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "it goes on", func() bool { return cpu(t, p) > before+100*time.Millisecond })
+			until(t, "it continues", func() bool { return cpu(t, p) > before+100*time.Millisecond })
 			if err := p.Signal(syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}

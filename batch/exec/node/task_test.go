@@ -47,7 +47,7 @@ func FuzzNamesOfGroups(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		if id, ok := parseGroup(name); ok && id.group() != name {
-			t.Errorf("%q is taken for %v, whose group is %q", name, id, id.group())
+			t.Errorf("%q parsed as %v, which has the group %q", name, id, id.group())
 		}
 	})
 }

@@ -87,8 +87,8 @@ func TestTheErrorOfLongQueuesIsAsDocumented(t *testing.T) {
 func BenchmarkALongQueue(b *testing.B) {
 	shapes := mixed(100_001)
 	for _, exact := range []int{1000, 2000, 4000} {
-		for _, anew := range []bool{false, true} {
-			b.Run(fmt.Sprintf("exact=%d/anew=%v", exact, anew), func(b *testing.B) {
+		for _, replan := range []bool{false, true} {
+			b.Run(fmt.Sprintf("exact=%d/replan=%v", exact, replan), func(b *testing.B) {
 				l := newLine(b, 640, shapes).come(len(shapes) - 1)
 				last := &l.specs[len(shapes)-1]
 				f := Forecaster{exact: exact}
@@ -96,7 +96,7 @@ func BenchmarkALongQueue(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					f.front.waiting = 0 // as after an arrival
-					if anew {
+					if replan {
 						f.front.revision--
 					}
 					f.Estimate(0, l.p, asks, out)

@@ -19,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write testdata anew; look at it before committing")
+var rewrite = flag.Bool("rewrite", false, "rewrite testdata; review it before committing")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

@@ -141,7 +141,7 @@ func TestReadErrorsNameLineAndField(t *testing.T) {
 		{"value hexadecimal", real + "2 2 1\n1 1 0x1p4\n", 3, "value"},
 		{"no value", real + "2 2 1\n1 1\n", 3, "entry"},
 		{"ends early", real + "2 2 2\n1 1 1\n", 4, "entries"},
-		{"goes on", real + "2 2 1\n1 1 1\n\n2 2 2\n", 5, "entries"},
+		{"text after the last entry", real + "2 2 1\n1 1 1\n\n2 2 2\n", 5, "entries"},
 		{"upper triangle", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", 3, "row"},
 		{"skew diagonal", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 1\n", 3, "row"},
 		{"integer fraction", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1 1.5\n", 3, "value"},

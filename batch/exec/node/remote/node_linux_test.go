@@ -155,7 +155,7 @@ func TestATaskDiesWithItsSupervisorAndWithAllThatItStarted(t *testing.T) {
 			r.until("it has died", func() bool { return !nodetest.Alive(pid) })
 			if daemonToo {
 				if child := number(t, filepath.Join(r.dir, "child")); byGroups {
-					r.until("its child has died, though nobody looks", func() bool { return !nodetest.Alive(child) })
+					r.until("its child has died without being observed", func() bool { return !nodetest.Alive(child) })
 				}
 				r.Start()
 			}
@@ -270,7 +270,7 @@ func TestANodeServesOneServer(t *testing.T) {
 	for name, c := range map[string]struct{ site, id, want string }{
 		"another site":         {"nancy", "id1", "serves site lyon"},
 		"another data dir":     {"lyon", "id2", "another server of site lyon"},
-		"nobody":               {"", "", "claimant: accepted: "},
+		"no claimant":          {"", "", "claimant: accepted: "},
 		"a site without an ID": {"lyon", "", "claimant: accepted: "},
 	} {
 		other := r.client(c.site, c.id)
@@ -287,7 +287,7 @@ func TestANodeServesOneServer(t *testing.T) {
 	other := r.client("nancy", "id1")
 	defer other.Close()
 	if err := other.Renew(t.Context(), time.Second); err == nil {
-		t.Error("it forgot whose it is when it was started again")
+		t.Error("it lost its owner in a restart")
 	}
 }
 

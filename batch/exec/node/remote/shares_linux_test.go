@@ -89,7 +89,7 @@ func TestATaskThatEndedBeforeASignalEndedByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.until("it has ended", func() bool { return !nodetest.Alive(pid) })
-	r.until("nobody watches", func() bool { _, ok := r.node.sequence(); return !ok })
+	r.until("no watch is open", func() bool { _, ok := r.node.sequence(); return !ok })
 	if err := p.Signal(syscall.SIGTERM); err != nil { // stored, because its state is unknown
 		t.Error(err)
 	}
