@@ -20,7 +20,7 @@ func finished(id string, state State, wait, run, waited, ran batch.Duration) *Jo
 	}
 }
 
-func TestAccuracyIsWhatHappenedAgainstWhatWasEstimated(t *testing.T) {
+func TestAccuracyComparesEstimatesWithWhatHappened(t *testing.T) {
 	s := &Site{}
 	if _, known := s.AccuracyOf("lu"); known {
 		t.Error("something is known of estimates before there were any")
@@ -46,7 +46,7 @@ func TestAccuracyIsWhatHappenedAgainstWhatWasEstimated(t *testing.T) {
 	}
 }
 
-func TestAccuracyIsOfTheLastJobs(t *testing.T) {
+func TestAccuracyCoversTheLastJobs(t *testing.T) {
 	s := &Site{}
 	for range samplesPerService {
 		s.addSample(finished("old", Done, 0, batch.Second, batch.Hour, batch.Second))

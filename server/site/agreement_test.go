@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-func TestWhoHasBrokenAnAgreement(t *testing.T) {
+func TestAgreementIsBrokenByTheUserOrByTheSite(t *testing.T) {
 	const walltime = 100
 	for _, c := range []struct {
 		name           string
@@ -49,7 +49,7 @@ func TestWhoHasBrokenAnAgreement(t *testing.T) {
 	}
 }
 
-func TestAnAgreementIsRefusedWithWhatComesNearest(t *testing.T) {
+func TestRefusedAgreementOffersTheNearestAlternative(t *testing.T) {
 	s := named(t, "lyon")
 	p := profile.New(0, 4)
 	p.Reserve(0, sec(100), 4)

@@ -11,7 +11,7 @@ import (
 
 var (
 	neverRan = batch.Outcome{End: batch.EndNeverRan, Reason: "its supervisor died"}
-	lost     = batch.Outcome{End: batch.EndLost, Reason: "nobody saw its end"}
+	lost     = batch.Outcome{End: batch.EndLost, Reason: "its end was not observed"}
 )
 
 func TestAnAttemptThatNeverRanIsFollowedByAnotherOne(t *testing.T) {
@@ -41,7 +41,7 @@ func TestAnAttemptThatNeverRanIsFollowedByAnotherOne(t *testing.T) {
 	}
 }
 
-func TestAnAttemptThatIsLaunchedHasItsPlaces(t *testing.T) {
+func TestStartingRecordsTheAllocation(t *testing.T) {
 	s, key := in(t, Waiting)
 	places := []batch.NodeAllocation{{Node: 1, Processors: 2}}
 	if _, err := s.Starting(1, key, places...); err != nil {
@@ -59,7 +59,7 @@ func TestAnAttemptThatIsLaunchedHasItsPlaces(t *testing.T) {
 		t.Errorf("launched once more: %+v", fx.Writes)
 	}
 	if _, err := s.Starting(2, key, batch.NodeAllocation{Node: 3, Processors: 2}); err != nil || len(take(s, 2).Writes) != 0 {
-		t.Errorf("told again what it knows, it writes: %v", err)
+		t.Errorf("a repeated measurement is written: %v", err)
 	}
 	if j, err := s.Ended(2, key, neverRan, nil); err != nil || j.Run != nil {
 		t.Errorf("the next attempt has its places: %+v %v", j.Run, err)
@@ -119,7 +119,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 	}
 }
 
-func TestALostEndIsFollowedByAnotherAttemptOnlyIfThatDoesNoHarm(t *testing.T) {
+func TestLostAttemptIsRepeatedOnlyIfTheJobIsRestartable(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		s := named(t, "s")
 		j := submit(t, s, 0, "a", &Request{Menu: menu(1, 1), Idempotent: again})
@@ -172,7 +172,7 @@ func TestAClaimDecidesAboutAHandover(t *testing.T) {
 	})
 }
 
-func TestNamesOfAttemptsThatWereUndoneAreNotUsedAgain(t *testing.T) {
+func TestNumbersOfUndoneAttemptsAreNotReused(t *testing.T) {
 	s := &Site{}
 	s.Void(batch.Key{Job: "a", Epoch: 0, Attempt: 1})
 	s.Void(batch.Key{Job: "a", Epoch: 2, Attempt: 3})
@@ -190,7 +190,7 @@ func TestNamesOfAttemptsThatWereUndoneAreNotUsedAgain(t *testing.T) {
 	}
 }
 
-func TestWhatWasMeasuredIsDurableAndOfTheNextAttemptToo(t *testing.T) {
+func TestMeasurementsAreDurableAndKeptForTheNextAttempt(t *testing.T) {
 	s, first := saving(t)
 	want := Measured{CPU: batch.One / 4, Memory: 5000}
 	s.Measured(first, want)

@@ -69,11 +69,11 @@ func (r *Request) validateAfter() error {
 // openDependencies returns the dependencies of a request that have not ended. The error is a
 // *problem.Problem if a job does not exist, or ended without satisfying the dependency. So a job
 // depends only on jobs that existed before it, never on itself.
-func (s *Site) openDependencies(r *Request, told []JobStatus) ([]Dependency, error) {
+func (s *Site) openDependencies(r *Request, remote []JobStatus) ([]Dependency, error) {
 	var open []Dependency
 	for i, d := range r.After {
 		field := fmt.Sprintf("request.after[%d].job_id", i)
-		switch state := s.stateOf(d.Job, told); {
+		switch state := s.stateOf(d.Job, remote); {
 		case state == Absent:
 			return nil, &problem.Problem{
 				Reason: problem.UnknownJob, Field: field, Accepted: "a job that was submitted before",
@@ -102,13 +102,13 @@ func (s *Site) isLocal(id batch.JobID) bool {
 }
 
 // stateOf returns the last known state of a job, Absent if it does not exist.
-func (s *Site) stateOf(id batch.JobID, told []JobStatus) State {
+func (s *Site) stateOf(id batch.JobID, remote []JobStatus) State {
 	j := s.book.byID[id]
 	if s.isLocal(id) {
 		return j.State
 	}
-	if i := slices.IndexFunc(told, func(t JobStatus) bool { return t.Job == id }); i >= 0 {
-		return told[i].State
+	if i := slices.IndexFunc(remote, func(t JobStatus) bool { return t.Job == id }); i >= 0 {
+		return remote[i].State
 	}
 	if j != nil {
 		return j.State

@@ -38,7 +38,7 @@ func planned(cmds []batch.Command) string {
 	return b.String()
 }
 
-func TestAJobIsHeldUntilThoseItComesAfterHaveEnded(t *testing.T) {
+func TestJobIsHeldUntilItsDependenciesHaveEnded(t *testing.T) {
 	a, b, c := numbered(1), numbered(2), numbered(3)
 	for _, tt := range []struct {
 		name  string
@@ -71,7 +71,7 @@ func TestAJobIsHeldUntilThoseItComesAfterHaveEnded(t *testing.T) {
 				}
 			}
 			fx = take(s, sec(2))
-			got, want := told(fx.Commands), "confirm "+string(c)+" "
+			got, want := commandsOf(fx.Commands), "confirm "+string(c)+" "
 			if tt.want[1] == Cancelled {
 				want = "cancel " + string(c) + " "
 			}
@@ -83,7 +83,7 @@ func TestAJobIsHeldUntilThoseItComesAfterHaveEnded(t *testing.T) {
 	}
 }
 
-func TestACancelledDependentSaysForWhichJob(t *testing.T) {
+func TestCancelledDependentNamesTheFailedJob(t *testing.T) {
 	s := named(t, "s")
 	queue(t, s, numbered(1))
 	submit(t, s, 0, numbered(2), behind(Dependency{Job: numbered(1)}))
@@ -115,7 +115,7 @@ func TestALongChainOfDependentsFallsWithoutRecursion(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeComeAfterIsRefused(t *testing.T) {
+func TestImpossibleDependenciesAreRefused(t *testing.T) {
 	s := named(t, "s")
 	for i := 1; i <= 3; i++ {
 		queue(t, s, numbered(i))
@@ -123,7 +123,7 @@ func TestWhatCannotBeComeAfterIsRefused(t *testing.T) {
 	done(t, s, 0, numbered(1), batch.Outcome{End: batch.EndDone})
 	done(t, s, 0, numbered(2), batch.Outcome{End: batch.EndFailed})
 	if _, _ = s.Withdraw(0, numbered(4)); s.Awaited(numbered(4)) {
-		t.Error("nobody awaits it")
+		t.Error("no job waits for it")
 	}
 	plan := &rectangles{processors: 4}
 	for _, tt := range []struct {
@@ -132,12 +132,12 @@ func TestWhatCannotBeComeAfterIsRefused(t *testing.T) {
 		told   []JobStatus
 		reason problem.Reason
 	}{
-		{"nobody has it", []Dependency{{Job: numbered(9)}}, nil, problem.UnknownJob},
+		{"unknown job", []Dependency{{Job: numbered(9)}}, nil, problem.UnknownJob},
 		{"itself", []Dependency{{Job: numbered(10)}}, nil, problem.UnknownJob},
-		{"it was withdrawn", []Dependency{{Job: numbered(4)}}, nil, problem.UnknownJob},
-		{"the second one is nowhere", []Dependency{{Job: numbered(3)}, {Job: numbered(9)}}, nil, problem.UnknownJob},
-		{"it has failed", []Dependency{{Job: numbered(2)}}, nil, problem.DependencyFailed},
-		{"it was cancelled elsewhere", []Dependency{{Job: numbered(9)}}, []JobStatus{{numbered(9), Cancelled}}, problem.DependencyFailed},
+		{"withdrawn job", []Dependency{{Job: numbered(4)}}, nil, problem.UnknownJob},
+		{"unknown second job", []Dependency{{Job: numbered(3)}, {Job: numbered(9)}}, nil, problem.UnknownJob},
+		{"failed job", []Dependency{{Job: numbered(2)}}, nil, problem.DependencyFailed},
+		{"job cancelled at another site", []Dependency{{Job: numbered(9)}}, []JobStatus{{numbered(9), Cancelled}}, problem.DependencyFailed},
 	} {
 		_, err := s.Submit(0, Submission{ID: numbered(10), Request: behind(tt.after...), Remote: tt.told}, plan)
 		field := "request.after[0].job_id"
@@ -167,7 +167,7 @@ func TestWhatCannotBeComeAfterIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheFormOfDependenciesIsChecked(t *testing.T) {
+func TestDependenciesOfARequestAreValidated(t *testing.T) {
 	ok := Dependency{Job: numbered(1)}
 	for field, r := range map[string]*Request{
 		"request.after":           {Service: "s", After: slices.Repeat([]Dependency{ok}, maxDependencies+1)},
@@ -182,7 +182,7 @@ func TestTheFormOfDependenciesIsChecked(t *testing.T) {
 	refused(t, (&Request{Service: "s", After: []Dependency{ok}, Into: numbered(7)}).Validate(), problem.BadValue, "request.after")
 }
 
-func TestAHeldDependentIsNeitherStartedNorMovedNorTakenByARound(t *testing.T) {
+func TestHeldDependentIsNotStartedMovedOrHeldByARound(t *testing.T) {
 	s := named(t, "s")
 	queue(t, s, numbered(1))
 	id := numbered(2)
@@ -219,7 +219,7 @@ func TestAHeldDependentIsNeitherStartedNorMovedNorTakenByARound(t *testing.T) {
 	}
 }
 
-func TestAJobElsewhereIsWatchedAndItsEndIsHeard(t *testing.T) {
+func TestDependencyAtAnotherSiteIsWatchedUntilItEnds(t *testing.T) {
 	s := named(t, "s")
 	far, id := numbered(1), numbered(2)
 	j, err := s.Submit(0, Submission{ID: id, Request: behind(Dependency{Job: far}), Remote: []JobStatus{{far, Running}}}, &rectangles{processors: 4})
@@ -243,7 +243,7 @@ func TestAJobElsewhereIsWatchedAndItsEndIsHeard(t *testing.T) {
 	wants(t, s, id, Waiting)
 }
 
-func TestAJobThatGoesElsewhereIsWatchedThere(t *testing.T) {
+func TestDependencyThatMovesIsWatchedAtItsNewSite(t *testing.T) {
 	s := named(t, "s")
 	far, id := numbered(1), numbered(2)
 	queue(t, s, far)
@@ -276,7 +276,7 @@ func restarted(t testing.TB, s *Site, now batch.Time, disk map[batch.JobID]Recor
 	return again
 }
 
-func TestARestartGoesOnWithWhatWasAwaited(t *testing.T) {
+func TestDependenciesSurviveARestart(t *testing.T) {
 	disk := make(map[batch.JobID]Record)
 	s := named(t, "s")
 	keep := func() {
@@ -304,7 +304,7 @@ func TestARestartGoesOnWithWhatWasAwaited(t *testing.T) {
 	wants(t, s, numbered(4), Waiting)
 }
 
-func TestAJobThatEndedWhileTheServerWasAwayLetsOthersGoOn(t *testing.T) {
+func TestDependencyThatEndedDuringDowntimeReleasesItsDependents(t *testing.T) {
 	disk := make(map[batch.JobID]Record)
 	s := named(t, "s")
 	key := queue(t, s, numbered(1))
@@ -324,9 +324,9 @@ func TestAJobThatEndedWhileTheServerWasAwayLetsOthersGoOn(t *testing.T) {
 	same(t, "plans", planned(take(s, sec(2)).Plans), "submit 3 ")
 }
 
-// TestDependentsDoWhatTheirConditionsSay compares the site with an oracle that looks
+// TestDependentsFollowTheirConditions compares the site with an oracle that looks
 // at everything again and again, over restarts.
-func TestDependentsDoWhatTheirConditionsSay(t *testing.T) {
+func TestDependentsFollowTheirConditions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := New(Config{Name: "s", Platform: batch.Processors(4)})
 		if err != nil {

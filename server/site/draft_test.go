@@ -77,11 +77,11 @@ func drafty(t *testing.T) (*Site, *Draft, *sheet) {
 	return s, s.Draft(p), p
 }
 
-func TestOnlyWhatWaitsAndMayBeMovedIsTakenOutOfADraft(t *testing.T) {
+func TestDraftTakesOnlyWaitingMovableJobs(t *testing.T) {
 	s, d, p := drafty(t)
 	for id, reason := range map[batch.JobID]problem.Reason{
 		"runs": problem.NotWaiting, "ended": problem.UnknownJob, "held": problem.NotWaiting, "moving": problem.NotWaiting, "begins": problem.NotWaiting,
-		"local": problem.NotMovable, "nobody": problem.UnknownJob,
+		"local": problem.NotMovable, "unknown": problem.UnknownJob,
 	} {
 		n := d.Waiting()
 		refused(t, d.Take(id), reason, "job_id")
@@ -100,9 +100,9 @@ func TestOnlyWhatWaitsAndMayBeMovedIsTakenOutOfADraft(t *testing.T) {
 	}
 }
 
-func TestWhatStandsInADraftIsToldFromItsMaking(t *testing.T) {
+func TestStandingCountsFromTheInstantOfTheDraft(t *testing.T) {
 	_, d, p := drafty(t)
-	ids := []batch.JobID{"nobody", "waits", "held", "local", "begins", "stuck", "moving"}
+	ids := []batch.JobID{"unknown", "waits", "held", "local", "begins", "stuck", "moving"}
 	out := make([]Answer, len(ids))
 	d.Standing(ids, out)
 	want := Quote{Shape: batch.Shape{Width: 2, Walltime: seconds(10)}, Wait: seconds(20), Run: seconds(10), Completion: seconds(30), Kind: batch.Planned}
@@ -122,7 +122,7 @@ func TestWhatStandsInADraftIsToldFromItsMaking(t *testing.T) {
 	}
 }
 
-func TestAJobIsPutIntoADraftOnce(t *testing.T) {
+func TestDraftRefusesAJobThatItHas(t *testing.T) {
 	_, d, p := drafty(t)
 	r := &Request{Menu: menu(1, 30, 2, 20), Owner: "ada", Memory: 7, EarliestStart: batch.Time(seconds(105))}
 	n := d.Waiting()
@@ -135,7 +135,7 @@ func TestAJobIsPutIntoADraftOnce(t *testing.T) {
 		t.Fatalf("%+v, %v", q, err)
 	}
 	want := &batch.Job{Shape: q.Shape, Owner: "ada", Memory: 7, EarliestStart: batch.Time(seconds(150))}
-	same(t, "told to the plan", p.put[batch.Key{Job: "new"}], want)
+	same(t, "job in the plan", p.put[batch.Key{Job: "new"}], want)
 	same(t, "waiting", d.Waiting(), n+1)
 	_, err = d.Put("new", Question{Request: r})
 	refused(t, err, problem.JobConflict, "job_id")
@@ -157,7 +157,7 @@ func TestAJobIsPutIntoADraftOnce(t *testing.T) {
 	same(t, "waiting at last", d.Waiting(), n)
 }
 
-func TestADraftAnswersAsItsSiteDoes(t *testing.T) {
+func TestDraftAnswersLikeItsSite(t *testing.T) {
 	s := newSite(t, services, 4, Exhaustive)
 	p := &sheet{rectangles: rectangles{processors: 4}}
 	d := s.Draft(p)
@@ -180,7 +180,7 @@ func TestADraftAnswersAsItsSiteDoes(t *testing.T) {
 	}
 }
 
-func TestADrainingSiteTakesNothingInItsDraft(t *testing.T) {
+func TestDraftOfADrainingSiteRefusesJobs(t *testing.T) {
 	s := named(t, "lyon")
 	key := queue(t, s, "waits")
 	s.SetDraining(true)

@@ -22,7 +22,7 @@ func about(kind MessageKind, from string, epoch uint32) *Message {
 	return m
 }
 
-func TestAReservationGivesAJobAPlaceWhereItCannotStart(t *testing.T) {
+func TestReserveGivesAJobASlotWithoutStartingIt(t *testing.T) {
 	s := named(t, "s")
 	m := reservation("t", "s", "a", 3)
 	m.Parcel.Age, m.Parcel.Present, m.Parcel.Sent = 40, seconds(100), 1000
@@ -61,9 +61,9 @@ func TestAReservationGivesAJobAPlaceWhereItCannotStart(t *testing.T) {
 	}
 }
 
-// TestWhatASourceIsAnswered goes through the messages of a source: of the epoch
+// TestTargetAnswersTheMessagesOfASource goes through the messages of a source: of the epoch
 // that the job has, older ones and later ones, from this source and another one.
-func TestWhatASourceIsAnswered(t *testing.T) {
+func TestTargetAnswersTheMessagesOfASource(t *testing.T) {
 	const nothing = MessageKind(0)
 	for _, tt := range []struct {
 		name string
@@ -120,7 +120,7 @@ func TestWhatASourceIsAnswered(t *testing.T) {
 	}
 }
 
-func TestAConfirmationIsAcknowledgedForEver(t *testing.T) {
+func TestRepeatedConfirmIsAlwaysAcknowledged(t *testing.T) {
 	s, key := in(t, Incoming)
 	again := func(state State) {
 		t.Helper()
@@ -205,7 +205,7 @@ func TestAHigherReservationAcknowledgesAHandover(t *testing.T) {
 	}
 }
 
-func TestADroppedJobLeavesItsEpochBehind(t *testing.T) {
+func TestDroppedJobKeepsItsEpoch(t *testing.T) {
 	s, key := in(t, Incoming)
 	tell(s, about(Drop, "t", 3))
 	fx := take(s, 5)
@@ -230,7 +230,7 @@ func TestADroppedJobLeavesItsEpochBehind(t *testing.T) {
 	}
 }
 
-func TestAReservationThatCannotBeTakenIsRefused(t *testing.T) {
+func TestReserveIsRefusedIfTheJobCannotRunHere(t *testing.T) {
 	for name, change := range map[string]func(*Request){
 		"too wide": func(r *Request) { r.Menu = menu(5, 1) },
 		"too late": func(r *Request) { r.Deadline = 6 },
@@ -249,17 +249,17 @@ func TestAReservationThatCannotBeTakenIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatAMoveHasBroughtIsNoted(t *testing.T) {
+func TestGainOfAMoveIsRecorded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		present batch.Duration
 		tried   bool // another move was, from here
 		end     batch.End
 		want    bool
 	}{
-		"a job that ended":                       {seconds(100), false, batch.EndDone, true},
-		"a job that was to be moved once more":   {seconds(100), true, batch.EndDone, true},
-		"a job that was killed":                  {seconds(100), false, batch.EndKilled, false},
-		"a job whose end there nobody could say": {batch.Forever, false, batch.EndDone, false},
+		"a job that ended":                     {seconds(100), false, batch.EndDone, true},
+		"a job that was to be moved once more": {seconds(100), true, batch.EndDone, true},
+		"a job that was killed":                {seconds(100), false, batch.EndKilled, false},
+		"unknown end at the source":            {batch.Forever, false, batch.EndDone, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := named(t, "s")
@@ -284,7 +284,7 @@ func TestWhatAMoveHasBroughtIsNoted(t *testing.T) {
 	}
 }
 
-func TestAJobThatComesIsListedWhereItFirstWas(t *testing.T) {
+func TestReturningJobKeepsItsPositionInLists(t *testing.T) {
 	s := named(t, "s")
 	tell(s, about(Reserve, "t", 1))
 	first, _ := s.List(Filter{}, 0, 0)

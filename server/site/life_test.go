@@ -155,7 +155,7 @@ func TestAJobsLife(t *testing.T) {
 	figures(0, 0, 1, 0, 0)
 }
 
-func TestAStreamThatSkipsStatesIsFollowed(t *testing.T) {
+func TestEventsMaySkipStates(t *testing.T) {
 	s := newSite(t, "", 4, Exhaustive)
 	j := submit(t, s, 0, "a", &Request{Menu: menu(3, 10)})
 	if j, err := s.Ended(9, j.Key(), batch.Outcome{End: batch.EndStartFailed}, nil); err != nil || j.State != Failed || j.Started != batch.Never {

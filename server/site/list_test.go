@@ -114,7 +114,7 @@ func TestList(t *testing.T) {
 		{"service=sleep", 0, 0, "db", false},
 		{"service=sleep", 0, 1, "d", true},
 		{"owner=eve  state=active service=lu", 0, 0, "a", false},
-		{"owner=nobody", 0, 0, "", false},
+		{"owner=unknown", 0, 0, "", false},
 		{"movable=true", 0, 0, "edca", false},
 		{"movable=false", 0, 0, "b", false},
 		{"state=waiting movable=true", 0, 0, "ca", false},

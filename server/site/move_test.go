@@ -39,7 +39,7 @@ func TestOrdersToMoveAreRefused(t *testing.T) {
 	refused(t, err, problem.NotMovable, "job_id")
 }
 
-func TestAMoveAsksForAPlace(t *testing.T) {
+func TestMoveSendsReserve(t *testing.T) {
 	s := named(t, "s")
 	submit(t, s, 10, "a", &Request{Menu: menu(2, 10)})
 	take(s, 10)
@@ -61,7 +61,7 @@ func TestAMoveAsksForAPlace(t *testing.T) {
 	if m := take(s, 30).Messages[0]; m.Kind != Reserve || m.Epoch != 1 || m.Parcel.Present != 0 {
 		t.Errorf("%+v, %+v", m, m.Parcel)
 	}
-	// A job of which nobody can say when it would end, with a shed dossier.
+	// A job with an unknown end and a released dossier.
 	queue(t, s, "b")
 	take(s, 30)
 	s.ReleaseDossier("b")
@@ -71,9 +71,9 @@ func TestAMoveAsksForAPlace(t *testing.T) {
 	}
 }
 
-// TestTheGainIsEstimatedAnew when the target has answered: it would end in a minute
+// TestGainIsEstimatedAgainBeforeTheCommit when the target has answered: it would end in a minute
 // there.
-func TestTheGainIsEstimatedAnew(t *testing.T) {
+func TestGainIsEstimatedAgainBeforeTheCommit(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end     batch.Time // here; 0: not known
 		minGain batch.Duration
@@ -147,7 +147,7 @@ func TestAnswersOfAnotherMoveAreIgnored(t *testing.T) {
 	}
 }
 
-func TestWhatAnAnswerDoes(t *testing.T) {
+func TestAnswersOfTheTarget(t *testing.T) {
 	for _, tt := range []struct {
 		from State
 		kind MessageKind
@@ -215,7 +215,7 @@ func TestAnAcknowledgedJobLeavesATombstone(t *testing.T) {
 	}
 }
 
-func TestAJobThatIsBeingMovedMayStart(t *testing.T) {
+func TestMovingJobCanStart(t *testing.T) {
 	s, key := in(t, Moving)
 	if j, err := s.Starting(2, key); err != nil || j.State != Starting || j.Epoch != 1 || j.Under != 0 {
 		t.Fatalf("%+v %v", j, err)
@@ -228,8 +228,8 @@ func TestAJobThatIsBeingMovedMayStart(t *testing.T) {
 	}
 }
 
-// TestEveryEpochEverAssignedIsAnswered over a life with moves of each end.
-func TestEveryEpochEverAssignedIsAnswered(t *testing.T) {
+// TestResolveIsAnsweredForEveryAssignedEpoch over a life with moves of each end.
+func TestResolveIsAnsweredForEveryAssignedEpoch(t *testing.T) {
 	s := named(t, "s")
 	key := queue(t, s, "a")
 	verdicts := func(want ...MessageKind) {

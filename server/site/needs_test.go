@@ -76,7 +76,7 @@ func TestAServicesNeedsReachTheBatchSystem(t *testing.T) {
 	}
 }
 
-func TestAWalltimeThatARequestBringsHoldsOnEveryMachine(t *testing.T) {
+func TestWalltimeOfARequestIsNotScaled(t *testing.T) {
 	s := farmSite(t)
 	j, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "cad", Width: 1, Walltime: seconds(110)}}, &rectangles{processors: 6})
 	if err != nil {
@@ -98,7 +98,7 @@ func TestAJobWithCheckpointsMayGoOnElsewhere(t *testing.T) {
 	}
 }
 
-func TestNeedsThatNobodyServesAreRefused(t *testing.T) {
+func TestNeedsThatNoNodeMeetsAreRefused(t *testing.T) {
 	license := func(name string, copies int32) []batch.License { return []batch.License{{Name: name, Copies: copies}} }
 	farm, plain := farmSite(t), newSite(t, farmServices, 4, 0)
 	plain.config.Edge, _ = policy.NewEdge("cbf", plain.config.Platform)
@@ -109,7 +109,7 @@ func TestNeedsThatNobodyServesAreRefused(t *testing.T) {
 		field    string
 		accepted string
 	}{
-		"a license that nobody has":           {farm, Request{Service: "saves", Licenses: license("matlab", 1)}, problem.NoLicense, "request.licenses", "none of it here"},
+		"an unknown license":                  {farm, Request{Service: "saves", Licenses: license("matlab", 1)}, problem.NoLicense, "request.licenses", "none of it here"},
 		"more copies than there are":          {farm, Request{Service: "saves", Licenses: license("mesh", 3)}, problem.NoLicense, "request.licenses", "up to 2 copies"},
 		"a width with a license elsewhere":    {farm, Request{Service: "cad", Width: 4}, problem.CannotRun, "request", "less, none of this farm has them together"},
 		"a width of no machine":               {farm, Request{Menu: menu(5, 60), Service: "saves"}, problem.TooWide, "request.width", "up to 4, the processors of the largest node"},
@@ -135,7 +135,7 @@ func TestNeedsThatNobodyServesAreRefused(t *testing.T) {
 }
 
 // A job was accepted when there were two copies; the site starts again with one.
-func TestAJobWhoseLicenseIsGoneIsAMisfit(t *testing.T) {
+func TestJobWithARemovedLicenseIsUnrunnable(t *testing.T) {
 	s := farmSite(t)
 	if _, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "cad"}}, &rectangles{processors: 6}); err != nil {
 		t.Fatal(err)

@@ -145,7 +145,7 @@ func (n *network) over() bool {
 		case j.State.Final() && j.State != Gone:
 			ended++
 			if j.State == Cancelled && !n.wanted {
-				n.Fatal("it is cancelled, which nobody wanted")
+				n.Fatal("it is cancelled without a cancel")
 			}
 			if j.State == Done != (n.hosts[i].ran[j.Key()].End == batch.EndDone) {
 				n.Fatalf("it is %v, and was started %d times", j.State, n.starts)

@@ -115,7 +115,7 @@ func (n *network) kill(i int, key batch.Key) {
 	switch {
 	case ran && outcome.End == 0:
 		if !n.wanted {
-			n.Fatal("a job is killed that nobody wants cancelled")
+			n.Fatal("a job is killed without a cancel")
 		}
 		h.ran[key] = batch.Outcome{End: batch.EndCancelled}
 	case !ran && !h.never[key]:

@@ -101,7 +101,7 @@ func TestDossiersComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestRecordsThatCannotBeAreRefused(t *testing.T) {
+func TestInconsistentRecordsAreRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		from   State
 		change func(*Record)
@@ -117,7 +117,7 @@ func TestRecordsThatCannotBeAreRefused(t *testing.T) {
 		"waiting and busy":          {Waiting, func(r *Record) { r.Busy = true }},
 		"running, not busy":         {Running, func(r *Record) { r.Busy = false }},
 		"under a later epoch":       {Waiting, func(r *Record) { r.Under = 1 }},
-		"held by nobody":            {Held, func(r *Record) { r.Transit = nil }},
+		"held by no round":          {Held, func(r *Record) { r.Transit = nil }},
 		"moving, without a transit": {Moving, func(r *Record) { r.Transit = nil }},
 		"moving to nowhere":         {Moving, func(r *Record) { r.Transit.Peer = "" }},
 		"moving under no epoch":     {Moving, func(r *Record) { r.Transit.Assigned = nil }},
@@ -130,7 +130,7 @@ func TestRecordsThatCannotBeAreRefused(t *testing.T) {
 			r.Transit = &Transit{Assigned: []Verdict{{First: 2, Epoch: 3}, {First: 3, Epoch: 4}}}
 		}},
 		"epochs the wrong way round": {Waiting, func(r *Record) { r.Transit = &Transit{Assigned: []Verdict{{First: 2, Epoch: 1}}} }},
-		"epoch 0, which is nobody's": {Waiting, func(r *Record) { r.Transit = &Transit{Assigned: []Verdict{{Epoch: 1}}} }},
+		"epoch 0":                    {Waiting, func(r *Record) { r.Transit = &Transit{Assigned: []Verdict{{Epoch: 1}}} }},
 	} {
 		s, _ := in(t, tt.from)
 		list := saved(t, s)

@@ -144,7 +144,7 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 				plans += map[batch.CommandKind]string{batch.CmdSubmit: "submit", batch.CmdReserve: "reserve"}[p.Kind]
 			}
 			same(t, "plans", plans, tt.plans)
-			same(t, "commands", told(fx.Commands), tt.told)
+			same(t, "commands", commandsOf(fx.Commands), tt.told)
 			same(t, "messages", kinds(fx.Messages), tt.sent)
 			if len(fx.Claims) != 0 {
 				t.Errorf("claims %v", fx.Claims)
@@ -172,7 +172,7 @@ func TestARestartFinishesACancel(t *testing.T) {
 		if j := wants(t, again, "a", tt.want); j.busy != (tt.want == Cancelling) {
 			t.Errorf("%s: %+v", name, j)
 		}
-		same(t, name, told(fx.Commands), map[string]string{"won": "cancel a ", "runs": "cancel a ", "done": ""}[name])
+		same(t, name, commandsOf(fx.Commands), map[string]string{"won": "cancel a ", "runs": "cancel a ", "done": ""}[name])
 	}
 	// So is one that was recorded while the job was handed over.
 	s, _ := in(t, Yielding)
@@ -182,7 +182,7 @@ func TestARestartFinishesACancel(t *testing.T) {
 	same(t, "messages", kinds(fx.Messages), []MessageKind{Drop})
 }
 
-func TestWhatIsKnownOfARunSurvives(t *testing.T) {
+func TestRunSurvivesARestart(t *testing.T) {
 	s, key := in(t, Starting)
 	_, _ = s.Running(3, key, []string{"n1"}, []batch.NodeAllocation{{Processors: 2}})
 	f := runs(7)
@@ -193,8 +193,8 @@ func TestWhatIsKnownOfARunSurvives(t *testing.T) {
 	}
 }
 
-// TestTheQueueComesBackInItsOrder, whatever the order in which records are read.
-func TestTheQueueComesBackInItsOrder(t *testing.T) {
+// TestQueueKeepsItsOrderAcrossARestart, whatever the order in which records are read.
+func TestQueueKeepsItsOrderAcrossARestart(t *testing.T) {
 	s := named(t, "s")
 	for i := range 20 {
 		queue(t, s, batch.JobID(fmt.Sprintf("j%02d", i)))
@@ -240,9 +240,9 @@ func TestAnIdleJobStaysIdle(t *testing.T) {
 	s, _ := in(t, Incoming)
 	late := batch.Time(DefaultPatience.Idle) + 1
 	again, fx := restart(t, s, late, nil) // it becomes idle with the restart
-	same(t, "commands", told(fx.Commands), "hold a ")
+	same(t, "commands", commandsOf(fx.Commands), "hold a ")
 	again, fx = restart(t, again, late, nil)
-	same(t, "commands", told(fx.Commands), "hold a ")
+	same(t, "commands", commandsOf(fx.Commands), "hold a ")
 	again.Tick(again.Wake())
-	same(t, "commands", told(take(again, late).Commands), "")
+	same(t, "commands", commandsOf(take(again, late).Commands), "")
 }

@@ -30,13 +30,13 @@ func leastOf(t *rapid.T, err error) batch.Duration {
 		t.Fatalf("%q: %v, %v", refusal.Accepted, d, err)
 	}
 	if fraction := regexp.MustCompile(`\d\.\d|[mµ]s`); fraction.MatchString(refusal.Error()) {
-		t.Fatalf("nobody wants to read %q", refusal)
+		t.Fatalf("fractions of a second in %q", refusal)
 	}
 	return batch.Duration(d / time.Microsecond)
 }
 
-// Who is told what would be accepted types it a moment later.
-func TestWhatARefusalAcceptsIsAcceptedAMomentLater(t *testing.T) {
+// A user who reads what is accepted types it a moment later.
+func TestAcceptedValueOfARefusalIsAcceptedAMomentLater(t *testing.T) {
 	s := named(t, "lyon")
 	rapid.Check(t, func(t *rapid.T) {
 		any := func(what string, most batch.Duration) batch.Duration {
@@ -77,7 +77,7 @@ func TestWhatARefusalAcceptsIsAcceptedAMomentLater(t *testing.T) {
 	})
 }
 
-func TestInstantsThatAreOverAreToldInWholeSeconds(t *testing.T) {
+func TestRefusalsOfInstantsUseWholeSeconds(t *testing.T) {
 	s := named(t, "lyon")
 	now := sec(1000) + 1
 	for _, b := range []Booking{{From: sec(990)}, {From: sec(980), Until: sec(990)}, {From: now.Add(2 * maxAhead)}} {

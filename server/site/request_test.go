@@ -120,7 +120,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 }
 
-func TestARequestForOneSiteIsRefusedByAllOthers(t *testing.T) {
+func TestRequestBoundToASiteIsRefusedByOthers(t *testing.T) {
 	r := &Request{Menu: menu(2, 10), Site: "lyon"}
 	nancy := named(t, "nancy")
 	plan := &rectangles{processors: 4}
@@ -139,7 +139,7 @@ func TestARequestForOneSiteIsRefusedByAllOthers(t *testing.T) {
 	}
 }
 
-func TestAJobForOneSiteIsNeitherHeldNorMovedAndOutlivesARestart(t *testing.T) {
+func TestBoundJobIsNeitherHeldNorMovedAlsoAfterARestart(t *testing.T) {
 	s := named(t, "lyon")
 	submit(t, s, sec(1), numbered(1), &Request{Menu: menu(2, 10), Site: "lyon"})
 	fx := take(s, sec(1))
@@ -162,7 +162,7 @@ func TestAJobForOneSiteIsNeitherHeldNorMovedAndOutlivesARestart(t *testing.T) {
 	}
 }
 
-func TestWhatIsKnownOfDataMakesNoOtherRequest(t *testing.T) {
+func TestFingerprintIgnoresWhatTheServerKnowsOfData(t *testing.T) {
 	handle := func(n int) string { return fmt.Sprintf("01900000-0000-7000-8000-%012d", n) }
 	of := func(v catalogue.Value, sticky bool) *Request {
 		return &Request{Service: "copy", Arguments: map[string]catalogue.Value{"from": v, "n": catalogue.Int(3)}, Sticky: sticky}
@@ -196,7 +196,7 @@ func TestWhatIsKnownOfDataMakesNoOtherRequest(t *testing.T) {
 	}
 }
 
-func TestHandlesOfWhatIsKeptAreChecked(t *testing.T) {
+func TestKeptHandlesAreValidated(t *testing.T) {
 	const id = "01900000-0000-7000-8000-000000000001"
 	many := make(map[string]Keep)
 	for i := range maxKeep + 1 {

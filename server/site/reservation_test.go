@@ -60,7 +60,7 @@ func numbered(n int) batch.JobID { return batch.JobID(fmt.Sprintf("01900000-0000
 
 // The reservation begins at the first instant at which the plan holds it, rounded up to
 // a whole second where that fits.
-func TestAnAdvanceReservationIsPinnedAtTheEarliestInstantOfItsWindow(t *testing.T) {
+func TestAdvanceReservationBeginsAsEarlyAsPossible(t *testing.T) {
 	site := named(t, "lyon") // to offer changes nothing
 	rapid.Check(t, func(t *rapid.T) {
 		p := profile.New(0, 4)
@@ -121,7 +121,7 @@ func refusedWith(t *rapid.T, err error, reason problem.Reason) {
 
 // A policy whose jobs fit where no window does, or that says nothing of use about them,
 // is asked step by step.
-func TestAPlaceIsFoundThoughJobsSayNothingAboutWindows(t *testing.T) {
+func TestReservationIsFoundByProbingIfJobEstimatesDoNotHelp(t *testing.T) {
 	p := profile.New(0, 4)
 	p.Reserve(0, sec(1000), 4)
 	s := named(t, "lyon")
@@ -131,7 +131,7 @@ func TestAPlaceIsFoundThoughJobsSayNothingAboutWindows(t *testing.T) {
 	}
 }
 
-func TestTheSameBookingGetsTheSameReservationAndHistoryIsKept(t *testing.T) {
+func TestRepeatedBookingReturnsTheSameReservation(t *testing.T) {
 	p := windows{Profile: profile.New(0, 4)}
 	s := named(t, "lyon")
 	b := Booking{ID: numbered(1), Width: 4, Duration: 100 * batch.Second, From: sec(50)}
@@ -169,7 +169,7 @@ func TestTheSameBookingGetsTheSameReservationAndHistoryIsKept(t *testing.T) {
 	}
 }
 
-func TestAfterARestartJobsOfReservationsThatAreNoMoreEnd(t *testing.T) {
+func TestRestartEndsJobsOfFinishedReservations(t *testing.T) {
 	p := windows{Profile: profile.New(0, 4), inside: sec(60)}
 	for _, c := range []struct {
 		name  string
@@ -208,7 +208,7 @@ func TestAfterARestartJobsOfReservationsThatAreNoMoreEnd(t *testing.T) {
 	}
 }
 
-func TestAJobForAReservationThatItCannotEndInIsRefused(t *testing.T) {
+func TestJobThatDoesNotFitItsReservationIsRefused(t *testing.T) {
 	s := named(t, "lyon")
 	p := windows{Profile: profile.New(0, 4), inside: sec(60)}
 	if _, err := s.Book(sec(1), Booking{ID: numbered(1), Width: 2, Duration: 100 * batch.Second, From: sec(50)}, p); err != nil {

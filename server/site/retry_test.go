@@ -42,7 +42,7 @@ func stops(t *testing.T, s *Site, at int64, key batch.Key) Effects {
 	return take(s, sec(at))
 }
 
-func TestAStoppedJobGoesOnWithWhatIsLeftOfItsWalltime(t *testing.T) {
+func TestStoppedJobContinuesWithTheRestOfItsWalltime(t *testing.T) {
 	s, first := saving(t)
 	fx := stops(t, s, 40, first)
 	if len(fx.Plans) != 1 || len(fx.Commands) != 0 {
@@ -93,7 +93,7 @@ func present(t *testing.T, s *Site) batch.Key {
 	return j.Key()
 }
 
-func TestALostAttemptGoesOnFromTheLastCheckpoint(t *testing.T) {
+func TestLostAttemptContinuesFromTheLastCheckpoint(t *testing.T) {
 	s, first := saving(t)
 	next := stops(t, s, 40, first).Plans[0].Key
 	begins(t, s, 50, next)
@@ -134,7 +134,7 @@ func TestALostAttemptGoesOnFromTheLastCheckpoint(t *testing.T) {
 	wants(t, again, numbered(1), Waiting)
 }
 
-func TestWhoPaysForAJobThatWasStopped(t *testing.T) {
+func TestAgreementOfAStoppedJob(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   batch.End
 		ended int64
@@ -154,7 +154,7 @@ func TestWhoPaysForAJobThatWasStopped(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotContinuedIsTakenOutOfTheBatchSystem(t *testing.T) {
+func TestStoppedJobThatDoesNotContinueLeavesTheBatchSystem(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		s, key := saving(t)
 		if _, err := s.Cancel(sec(20), numbered(1)); err != nil {
@@ -231,7 +231,7 @@ func TestWhichEndsAreFollowedByAnotherTry(t *testing.T) {
 	}
 }
 
-func TestAJobIsTriedAgainAsOftenAsItsRequestSaysAndAsTheLastOne(t *testing.T) {
+func TestFailedJobIsRetriedAtTheEndOfTheQueue(t *testing.T) {
 	disk := make(map[batch.JobID]Record)
 	s := named(t, "s")
 	submit(t, s, 0, "a", &Request{Menu: menu(2, 10), Retries: 12})
@@ -268,7 +268,7 @@ func TestAJobIsTriedAgainAsOftenAsItsRequestSaysAndAsTheLastOne(t *testing.T) {
 	wants(t, s, "a", Failed)
 }
 
-func TestARetryBeginsAnewAndACancelEndsIt(t *testing.T) {
+func TestRetryStartsFromTheBeginningAndCanBeCancelled(t *testing.T) {
 	s := named(t, "s")
 	submit(t, s, 0, "a", &Request{Menu: menu(2, 10), Retries: 5})
 	first := job(t, s, "a")
@@ -312,7 +312,7 @@ func TestRetriesTravelWithAJob(t *testing.T) {
 	}
 }
 
-func TestAJobThatFailsWhileItIsHandedOverIsTriedAgainHere(t *testing.T) {
+func TestJobThatFailsWhileYieldingIsRetriedHere(t *testing.T) {
 	s := named(t, "s")
 	submit(t, s, 0, "a", &Request{Menu: menu(2, 10), Retries: 1})
 	first := job(t, s, "a")
@@ -337,7 +337,7 @@ func TestAJobThatFailsWhileItIsHandedOverIsTriedAgainHere(t *testing.T) {
 	wants(t, s, "a", Waiting)
 }
 
-func TestAJobWhoseReservationIsOverIsNotTriedAgain(t *testing.T) {
+func TestJobOfAFinishedReservationIsNotRetried(t *testing.T) {
 	for now, want := range map[batch.Time]State{sec(60): Waiting, sec(151): Failed} {
 		s := named(t, "lyon")
 		p := windows{Profile: profile.New(0, 4), inside: sec(60)}
@@ -354,7 +354,7 @@ func TestAJobWhoseReservationIsOverIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestATryThatTheSiteStartedTooLateForItsAgreementIsTheSitesFault(t *testing.T) {
+func TestAttemptThatStartsTooLateBreaksTheAgreementBySite(t *testing.T) {
 	for started, want := range map[batch.Time]AgreementState{sec(5): BrokenByUser, sec(95): BrokenBySite} {
 		s := named(t, "s")
 		j := &Job{
@@ -375,7 +375,7 @@ func TestATryThatTheSiteStartedTooLateForItsAgreementIsTheSitesFault(t *testing.
 	}
 }
 
-func TestTheFormOfRetriesIsChecked(t *testing.T) {
+func TestRetriesOfARequestAreValidated(t *testing.T) {
 	for _, tt := range []struct {
 		retries int32
 		on      []int32

@@ -36,8 +36,8 @@ func names(jobs []Job) string {
 	return b.String()
 }
 
-// told joins commands as "kind job", in order.
-func told(cmds []batch.Command) string {
+// commandsOf joins commands as "kind job", in order.
+func commandsOf(cmds []batch.Command) string {
 	var b strings.Builder
 	for _, c := range cmds {
 		b.WriteString(map[batch.CommandKind]string{
@@ -57,7 +57,7 @@ func hold(t *testing.T, s *Site, now batch.Time, round string, ids []batch.JobID
 	return names(jobs)
 }
 
-func TestHoldTakesWhatWaitsAndMayBeMoved(t *testing.T) {
+func TestHoldTakesWaitingMovableJobs(t *testing.T) {
 	for _, tt := range []struct {
 		ids  []batch.JobID
 		want string
@@ -94,7 +94,7 @@ func TestTheSameHoldAgainGivesNoNewLease(t *testing.T) {
 	same(t, "lease", s.Wake(), batch.Time(batch.Minute))
 	s.Tick(batch.Time(batch.Minute))
 	fx := take(s, 0)
-	same(t, "commands", told(fx.Commands), "release a release b release c ")
+	same(t, "commands", commandsOf(fx.Commands), "release a release b release c ")
 	for _, id := range []batch.JobID{"a", "b", "c"} {
 		if j := wants(t, s, id, Waiting); j.Transit.Round != "" {
 			t.Errorf("%s is in a round", id)
@@ -131,7 +131,7 @@ func TestRoundsAreChecked(t *testing.T) {
 	wants(t, s, "a", Held)
 }
 
-func TestAPlacementWhoseMemoryTheSiteDoesNotHaveIsRefused(t *testing.T) {
+func TestPlacementThatExceedsTheMemoryIsRefused(t *testing.T) {
 	s, err := New(Config{Name: "s", Platform: batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 8}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestPlaceEndsARound(t *testing.T) {
 		t.Fatalf("%s %v", names(out), err)
 	}
 	fx := take(s, 2)
-	same(t, "commands", told(fx.Commands), "place c place a release b ")
+	same(t, "commands", commandsOf(fx.Commands), "place c place a release b ")
 	same(t, "shape", fx.Commands[0].Shape, wide)
 	same(t, "shape", fx.Commands[1].Shape, menu(2, 10)[0])
 	same(t, "messages", kinds(fx.Messages), []MessageKind{Reserve})
@@ -205,9 +205,9 @@ func TestPlacingAnotherRoundLeavesThisOneAlone(t *testing.T) {
 	wants(t, s, "c", Held)
 }
 
-// TestAJobMovedOutOfARoundGoesBackWhenTheMoveComesToNothing: what it would gain is
+// TestAbortedMoveOutOfARoundReleasesTheJob: what it would gain is
 // not asked, for it has no place here.
-func TestAJobMovedOutOfARoundGoesBackWhenTheMoveComesToNothing(t *testing.T) {
+func TestAbortedMoveOutOfARoundReleasesTheJob(t *testing.T) {
 	depart := func() *Site {
 		s := line(t)
 		hold(t, s, 0, "r", []batch.JobID{"a"})
@@ -218,47 +218,47 @@ func TestAJobMovedOutOfARoundGoesBackWhenTheMoveComesToNothing(t *testing.T) {
 	}
 	s := depart()
 	s.Receive(1, answer(Refused, 1), nil)
-	same(t, "refused", told(take(s, 1).Commands), "release a ")
+	same(t, "refused", commandsOf(take(s, 1).Commands), "release a ")
 	wants(t, s, "a", Waiting)
 
 	s = depart()
 	s.Receive(1, answer(Reserved, 1), idle("a", 2))
 	wants(t, s, "a", Yielding)
 	s.Claimed(1, batch.Key{Job: "a", Attempt: 1}, true)
-	same(t, "gone", told(take(s, 1).Commands), "cancel a ")
+	same(t, "gone", commandsOf(take(s, 1).Commands), "cancel a ")
 
 	s = depart()
 	_, _ = s.Starting(1, batch.Key{Job: "a", Attempt: 1})
-	if fx := take(s, 1); told(fx.Commands) != "" || kinds(fx.Messages)[0] != Drop {
+	if fx := take(s, 1); commandsOf(fx.Commands) != "" || kinds(fx.Messages)[0] != Drop {
 		t.Errorf("started: %+v", fx)
 	}
 
 	s = depart()
 	_, _ = s.Cancel(1, "a")
-	same(t, "cancelled", told(take(s, 1).Commands), "") // released, it could start
+	same(t, "cancelled", commandsOf(take(s, 1).Commands), "") // released, it could start
 	s.Claimed(2, batch.Key{Job: "a", Attempt: 1}, true)
-	same(t, "cancelled", told(take(s, 2).Commands), "cancel a ")
+	same(t, "cancelled", commandsOf(take(s, 2).Commands), "cancel a ")
 
 	s = depart()
 	s.Tick(batch.Time(DefaultPatience.Move))
-	same(t, "no answer", told(take(s, 1).Commands), "release a ")
+	same(t, "no answer", commandsOf(take(s, 1).Commands), "release a ")
 }
 
-// TestAJobMovedOutOfARoundWaitsAtMostAnotherLeaseForItsPlace: while the other site
+// TestMoveOutOfARoundReleasesTheJobAfterAnotherLease: while the other site
 // is silent it stands in the plan again, and may start; then its gain counts.
-func TestAJobMovedOutOfARoundWaitsAtMostAnotherLeaseForItsPlace(t *testing.T) {
+func TestMoveOutOfARoundReleasesTheJobAfterAnotherLease(t *testing.T) {
 	silent := func() *Site {
 		s := line(t)
 		hold(t, s, 0, "r", []batch.JobID{"a"})
 		_, _ = s.Place(5, "r", "", []Placement{{Job: "a", To: "t", MinGain: seconds(10)}})
 		for take(s, 5); s.Wake() < batch.Time(5).Add(batch.Minute); take(s, 5) {
 			s.Tick(s.Wake())
-			same(t, "before the lease is over", told(take(s, 5).Commands), "")
+			same(t, "before the lease is over", commandsOf(take(s, 5).Commands), "")
 		}
 		same(t, "the lease", s.Wake(), batch.Time(5).Add(batch.Minute))
 		s.Tick(s.Wake())
 		fx := take(s, 5)
-		same(t, "commands", told(fx.Commands), "release a ")
+		same(t, "commands", commandsOf(fx.Commands), "release a ")
 		same(t, "messages", kinds(fx.Messages), []MessageKind{Reserve})
 		if j := wants(t, s, "a", Moving); j.Transit.Round != "" {
 			t.Errorf("in round %q", j.Transit.Round)
@@ -268,7 +268,7 @@ func TestAJobMovedOutOfARoundWaitsAtMostAnotherLeaseForItsPlace(t *testing.T) {
 	now := batch.Time(2 * batch.Minute)
 	s := silent()
 	s.Tick(now)
-	same(t, "once", told(take(s, now).Commands), "")
+	same(t, "once", commandsOf(take(s, now).Commands), "")
 	s.Receive(now, answer(Reserved, 1), idle("a", now.Add(seconds(60+9)))) // it would end there after a minute
 	wants(t, s, "a", Waiting)
 	s = silent()
@@ -279,19 +279,19 @@ func TestAJobMovedOutOfARoundWaitsAtMostAnotherLeaseForItsPlace(t *testing.T) {
 	wants(t, s, "a", Starting)
 }
 
-func TestALeaseBeginsAnewWithARestart(t *testing.T) {
+func TestRestartRenewsLeases(t *testing.T) {
 	s := line(t)
 	hold(t, s, 0, "r", []batch.JobID{"b"})
 	now := batch.Time(batch.Minute) - 1
 	again, fx := restart(t, s, now, map[batch.JobID]RecoveredAttempt{"e": runs(0)})
-	same(t, "commands", told(fx.Commands), "hold b ")
+	same(t, "commands", commandsOf(fx.Commands), "hold b ")
 	same(t, "lease", again.Wake(), now.Add(batch.Minute))
 	same(t, "held", hold(t, again, now, "r", []batch.JobID{"b"}), "b")
 	again.Tick(again.Wake())
-	same(t, "commands", told(take(again, now).Commands), "release b ")
+	same(t, "commands", commandsOf(take(again, now).Commands), "release b ")
 }
 
-func TestAPlacementElsewhereKeepsItsReasonOnRecord(t *testing.T) {
+func TestPlacementRecordsItsReason(t *testing.T) {
 	s := line(t)
 	hold(t, s, 0, "r", nil)
 	_, err := s.Place(0, "r", "g", []Placement{{Job: "a", To: "t", Reason: "40s here, 2s there"}, {Job: "b", To: "t"}})

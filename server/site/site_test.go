@@ -8,8 +8,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// TestFiguresAreWhatTheJobsSay makes random calls and counts anew after each one.
-func TestFiguresAreWhatTheJobsSay(t *testing.T) {
+// TestLoadMatchesTheJobs makes random calls and counts anew after each one.
+func TestLoadMatchesTheJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := New(Config{Name: "s", Platform: batch.Platform{Nodes: []batch.Node{{Processors: 8, Memory: 16}}}})
 		if err != nil {

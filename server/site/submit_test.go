@@ -32,7 +32,7 @@ func TestSubmitTunesAndTellsTheBatchSystem(t *testing.T) {
 	}
 }
 
-func TestTheSameSubmissionAgainGetsTheSameAnswer(t *testing.T) {
+func TestRepeatedSubmissionReturnsTheSameJob(t *testing.T) {
 	s := newSite(t, services, 8, Exhaustive)
 	request := func() *Request {
 		return &Request{
@@ -148,7 +148,7 @@ func TestAWithdrawnJobMayComeByAMove(t *testing.T) {
 	refused(t, err, problem.Withdrawn, "job_id")
 }
 
-func TestADrainingSiteAnswersAboutWhatItHasOnly(t *testing.T) {
+func TestDrainingSiteRefusesNewJobsOnly(t *testing.T) {
 	s := named(t, "s")
 	queue(t, s, "a")
 	s.SetDraining(true)
@@ -192,7 +192,7 @@ func TestAForgottenJobDoesNotComeBack(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeExecutedTwiceIsKnown(t *testing.T) {
+func TestRestartableComesFromTheRequestOrItsService(t *testing.T) {
 	const two = `
 version: 1
 services:
@@ -214,7 +214,7 @@ services:
 	}
 }
 
-func TestMenusThatDifferInAnyShapeAreOtherRequests(t *testing.T) {
+func TestFingerprintCoversEveryShape(t *testing.T) {
 	menus := [][]batch.Shape{
 		nil,
 		{{Width: 1, Walltime: 10}},
@@ -236,7 +236,7 @@ func TestMenusThatDifferInAnyShapeAreOtherRequests(t *testing.T) {
 	}
 }
 
-func TestAJobThatWasLaunchedIsCancelledByTheBatchSystem(t *testing.T) {
+func TestLaunchedJobIsCancelledByTheBatchSystem(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		run  bool // it runs when the cancel comes
@@ -247,7 +247,7 @@ func TestAJobThatWasLaunchedIsCancelledByTheBatchSystem(t *testing.T) {
 		{"a starting job that never ran", false, batch.EndNeverRan, Cancelled},
 		{"a running job", true, batch.EndCancelled, Cancelled},
 		{"a job that ended by itself first", true, batch.EndDone, Done},
-		{"a job whose end nobody saw", true, batch.EndLost, Failed},
+		{"an unobserved end", true, batch.EndLost, Failed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := named(t, "s")
@@ -287,9 +287,9 @@ func TestAJobThatWasLaunchedIsCancelledByTheBatchSystem(t *testing.T) {
 	}
 }
 
-// TestAWaitingJobIsCancelledByItsClaim: whoever makes the claim decides whether it
+// TestWaitingJobIsCancelledByAClaim: whoever makes the claim decides whether it
 // has started.
-func TestAWaitingJobIsCancelledByItsClaim(t *testing.T) {
+func TestWaitingJobIsCancelledByAClaim(t *testing.T) {
 	for _, from := range []State{Waiting, Held, Moving} {
 		for _, won := range []bool{true, false} {
 			t.Run(from.String(), func(t *testing.T) {
@@ -337,9 +337,9 @@ func TestAWaitingJobIsCancelledByItsClaim(t *testing.T) {
 	}
 }
 
-// TestACancelIsNotLostWhereTheBatchSystemSpeaksFirst: a batch system that starts
+// TestCancelSurvivesAnEarlierEventOfTheBatchSystem: a batch system that starts
 // jobs by itself may say that one runs before its claim is answered.
-func TestACancelIsNotLostWhereTheBatchSystemSpeaksFirst(t *testing.T) {
+func TestCancelSurvivesAnEarlierEventOfTheBatchSystem(t *testing.T) {
 	for _, from := range []State{Waiting, Yielding} {
 		s, key := in(t, from)
 		_, _ = s.Cancel(2, "a")
@@ -354,7 +354,7 @@ func TestACancelIsNotLostWhereTheBatchSystemSpeaksFirst(t *testing.T) {
 	}
 }
 
-func TestACancelOfAJobThatIsHandedOverIsRecorded(t *testing.T) {
+func TestCancelOfAYieldingJobIsRecorded(t *testing.T) {
 	t.Run("claim won", func(t *testing.T) {
 		s, key := in(t, Yielding)
 		if j, err := s.Cancel(2, "a"); err != nil || j.State != Yielding || !j.Cancel {
@@ -378,7 +378,7 @@ func TestACancelOfAJobThatIsHandedOverIsRecorded(t *testing.T) {
 	})
 }
 
-func TestACancelOfAnIncomingJobIsAppliedWhenItArrives(t *testing.T) {
+func TestCancelOfAnIncomingJobIsAppliedOnArrival(t *testing.T) {
 	for _, tt := range []struct {
 		news MessageKind
 		want State

@@ -93,7 +93,7 @@ func TestMessagesAreRepeatedMoreAndMoreSeldom(t *testing.T) {
 	same(t, "resolve", sent(s, minutes(1), Resolve), []int64{1, 3, 7, 15, 31})
 }
 
-func TestAMoveThatTheTargetDoesNotAnswerIsGivenUp(t *testing.T) {
+func TestMoveWithoutAnswerIsAborted(t *testing.T) {
 	s := named(t, "s")
 	queue(t, s, "a")
 	_, _ = s.Move(0, MoveRequest{Job: "a", To: "t", MinGain: AnyGain}, idle("a", 99))

@@ -197,7 +197,7 @@ func TestTuningBreaksTiesTowardsTheSmallerWidth(t *testing.T) {
 	}
 }
 
-func TestExhaustiveTuningIsBruteForceAndNeverWorseThanBinary(t *testing.T) {
+func TestExhaustiveTuningMatchesBruteForceAndIsNeverWorseThanBinary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int32Range(1, 12).Draw(t, "processors")
 		p := &rectangles{processors: n, busy: rapid.SliceOfN(rapid.Int32Range(0, n), 0, 40).Draw(t, "busy")}
