@@ -16,8 +16,10 @@ import (
 
 // An ask for only the best shape has the same answer as the best of all shapes.
 func TestTheBestShapeIsTheFirstToEnd(t *testing.T) {
-	for name, factory := range map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New, "cbf": cbf.New,
-		"dynp": dynp.New, "overbook": overbook.New} {
+	for name, factory := range map[string]batch.Factory{
+		"fcfs": fcfs.New, "easy": easy.New, "cbf": cbf.New,
+		"dynp": dynp.New, "overbook": overbook.New,
+	} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				platform, ops := scene(t)

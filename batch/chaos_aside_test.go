@@ -16,8 +16,10 @@ func (c *chaos) settle(o op) {
 	switch o.Verb {
 	case "window":
 		from := now + secs(1+o.Which%15)
-		spec := &batch.Job{Shape: batch.Shape{Width: shape.Width}, Window: &batch.Window{Start: from,
-			End: from.Add(shape.Walltime)}}
+		spec := &batch.Job{Shape: batch.Shape{Width: shape.Width}, Window: &batch.Window{
+			Start: from,
+			End:   from.Add(shape.Walltime),
+		}}
 		c.pass()
 		if c.answer(spec, shape) == from {
 			spec.Handle = c.handle(o)

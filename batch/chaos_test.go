@@ -211,8 +211,10 @@ func (c *chaos) play(ops []op) []string {
 	}
 	for h := c.pick(0, counted.Held); h != batch.NoJob; h = c.pick(0, counted.Held) {
 		a := c.jobs[h]
-		c.e.Apply(&batch.Event{Kind: batch.Place, Job: h, Restore: true, Shape: batch.Shape{Width: a.spec.Shape.Width,
-			Walltime: a.walltime}})
+		c.e.Apply(&batch.Event{Kind: batch.Place, Job: h, Restore: true, Shape: batch.Shape{
+			Width:    a.spec.Shape.Width,
+			Walltime: a.walltime,
+		}})
 	}
 	c.pass()
 	c.advance(batch.Never)

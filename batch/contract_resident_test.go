@@ -21,25 +21,43 @@ func TestTheLedgerCountsTheMemoryOfPausedJobs(t *testing.T) {
 		decide   func(out *batch.Decisions)
 		want     string
 	}{
-		"another job on its memory": {true,
-			func(out *batch.Decisions) { out.Add(batch.Start, 2, at(0)) }, "node 0 has 12 bytes taken of 10"},
-		"another job on free memory": {false,
-			func(out *batch.Decisions) { out.Add(batch.Start, 2, at(0)) }, ""},
-		"another job on another node": {true,
-			func(out *batch.Decisions) { out.Add(batch.Start, 2, at(1)) }, ""},
-		"resumed on another node": {true,
-			func(out *batch.Decisions) { out.Add(batch.Resume, 1, at(1)) }, "resume of job 1, which stays in memory"},
-		"resumed on its node": {true,
-			func(out *batch.Decisions) { out.Add(batch.Resume, 1, at(0)) }, ""},
-		"another kind of job resumed on another node": {false,
-			func(out *batch.Decisions) { out.Add(batch.Resume, 1, at(1)) }, ""},
-		"migrated to another node": {true,
+		"another job on its memory": {
+			true,
+			func(out *batch.Decisions) { out.Add(batch.Start, 2, at(0)) }, "node 0 has 12 bytes taken of 10",
+		},
+		"another job on free memory": {
+			false,
+			func(out *batch.Decisions) { out.Add(batch.Start, 2, at(0)) }, "",
+		},
+		"another job on another node": {
+			true,
+			func(out *batch.Decisions) { out.Add(batch.Start, 2, at(1)) }, "",
+		},
+		"resumed on another node": {
+			true,
+			func(out *batch.Decisions) { out.Add(batch.Resume, 1, at(1)) }, "resume of job 1, which stays in memory",
+		},
+		"resumed on its node": {
+			true,
+			func(out *batch.Decisions) { out.Add(batch.Resume, 1, at(0)) }, "",
+		},
+		"another kind of job resumed on another node": {
+			false,
+			func(out *batch.Decisions) { out.Add(batch.Resume, 1, at(1)) }, "",
+		},
+		"migrated to another node": {
+			true,
 			func(out *batch.Decisions) { out.Add(batch.Resume, 1, at(0)); out.Add(batch.Migrate, 1, at(1)) },
-			"migrate of job 1"},
-		"another kind of job migrated": {false,
-			func(out *batch.Decisions) { out.Add(batch.Resume, 1, at(0)); out.Add(batch.Migrate, 1, at(1)) }, ""},
-		"measured below its request": {true,
-			func(out *batch.Decisions) { out.Add(batch.Start, 3, at(0)) }, ""},
+			"migrate of job 1",
+		},
+		"another kind of job migrated": {
+			false,
+			func(out *batch.Decisions) { out.Add(batch.Resume, 1, at(0)); out.Add(batch.Migrate, 1, at(1)) }, "",
+		},
+		"measured below its request": {
+			true,
+			func(out *batch.Decisions) { out.Add(batch.Start, 3, at(0)) }, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &reckless{}
@@ -58,8 +76,10 @@ func TestTheLedgerCountsTheMemoryOfPausedJobs(t *testing.T) {
 				}()
 				for h, memory := range []int64{0, 6, 6, 7} {
 					if h > 0 {
-						e.Submit(&batch.Job{Handle: batch.Handle(h), Shape: batch.Shape{Width: 1}, Memory: memory,
-							Resident: c.resident && h == 1}, batch.Hour)
+						e.Submit(&batch.Job{
+							Handle: batch.Handle(h), Shape: batch.Shape{Width: 1}, Memory: memory,
+							Resident: c.resident && h == 1,
+						}, batch.Hour)
 					}
 				}
 				for now := range batch.Time(3) {

@@ -141,8 +141,10 @@ func wide(h batch.Handle, width int32, walltime int, into batch.Handle) batch.Jo
 }
 
 func reserve(at int, h batch.Handle, width int32, from, to int) act {
-	spec := &batch.Job{Handle: h, Shape: batch.Shape{Width: width}, Window: &batch.Window{Start: secs(from),
-		End: secs(to)}}
+	spec := &batch.Job{Handle: h, Shape: batch.Shape{Width: width}, Window: &batch.Window{
+		Start: secs(from),
+		End:   secs(to),
+	}}
 	return act{at, func(e *engine.Engine) { e.Apply(&batch.Event{Kind: batch.Reserve, Job: h, Spec: spec}) }}
 }
 
@@ -195,8 +197,10 @@ func TestEstimatesOfWindowsThatDoNotFitAreNever(t *testing.T) {
 	widths := []batch.Shape{{Width: 1}, {Width: 2}}
 	var asks []batch.Ask
 	for _, from := range []int{5, 10} {
-		asks = append(asks, batch.Ask{Job: &batch.Job{Window: &batch.Window{Start: secs(from), End: secs(from + 5)}},
-			Shapes: widths})
+		asks = append(asks, batch.Ask{
+			Job:    &batch.Job{Window: &batch.Window{Start: secs(from), End: secs(from + 5)}},
+			Shapes: widths,
+		})
 	}
 	out := make([]batch.Estimate, 2)
 	w.Estimate(0, asks, out)

@@ -74,8 +74,10 @@ func (c *chaos) compare(now batch.Time, f *forecast.Forecaster) {
 	}
 	slices.Sort(list)
 	for _, h := range list {
-		asks = append(asks, batch.Ask{Job: c.jobs[h].spec,
-			Shapes: []batch.Shape{{Width: c.jobs[h].spec.Shape.Width, Walltime: c.jobs[h].walltime}}})
+		asks = append(asks, batch.Ask{
+			Job:    c.jobs[h].spec,
+			Shapes: []batch.Shape{{Width: c.jobs[h].spec.Shape.Width, Walltime: c.jobs[h].walltime}},
+		})
 	}
 	got, want := make([]batch.Estimate, len(asks)), make([]batch.Estimate, 1)
 	if !f.Estimate(now, c.Policy, asks, got) {

@@ -55,8 +55,10 @@ type watched struct {
 }
 
 func watch(t *rapid.T, p batch.Policy, platform batch.Platform) *watched {
-	return &watched{Policy: p, t: t, platform: platform, down: make([]bool, len(platform.Nodes)),
-		jobs: map[batch.Handle]*account{}}
+	return &watched{
+		Policy: p, t: t, platform: platform, down: make([]bool, len(platform.Nodes)),
+		jobs: map[batch.Handle]*account{},
+	}
 }
 
 func (w *watched) Apply(now batch.Time, ev *batch.Event) {
@@ -76,8 +78,10 @@ func (w *watched) note(now batch.Time, ev *batch.Event) {
 	switch ev.Kind {
 	case batch.Submit, batch.Reserve:
 		w.seq++
-		a = &account{spec: ev.Spec, walltime: ev.Spec.Shape.Walltime, state: counted.Waiting, seq: w.seq,
-			planned: batch.Never}
+		a = &account{
+			spec: ev.Spec, walltime: ev.Spec.Shape.Walltime, state: counted.Waiting, seq: w.seq,
+			planned: batch.Never,
+		}
 		a.charge = batch.Charge(ev.Spec.Shape.Width, ev.Spec.Memory, w.platform.MemoryPerProcessor())
 		if ev.Kind == batch.Reserve {
 			a.state = counted.Incoming

@@ -62,8 +62,10 @@ func TestBindComputesTheLayoutsOfArrays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]Layout{
-		"a": {Float64, []int64{3, 4}}, "c": {Float64, []int64{3, 2}}, "halves": {Int32, []int64{1}}, "outer": {Complex128,
-			[]int64{7, 2}}, "x": {Uint8, []int64{7}},
+		"a": {Float64, []int64{3, 4}}, "c": {Float64, []int64{3, 2}}, "halves": {Int32, []int64{1}}, "outer": {
+			Complex128,
+			[]int64{7, 2},
+		}, "x": {Uint8, []int64{7}},
 	} {
 		if l, ok := v.Layout(name); !ok || cmp.Diff(want, l) != "" {
 			t.Errorf("%s: %v %v", name, l, ok)
@@ -98,15 +100,23 @@ func TestBindRefusesArraysThatDoNotMatchTheCatalogue(t *testing.T) {
 		arg, reason, want string
 		change            Value
 	}{
-		"other rows": {"b", ReasonWrongDimensions,
-			`got matrix, 5 x 2 of float64, accepted: 4 x 2, by its dims a.cols x b.cols`, block(Float64, 5, 2)},
-		"other columns": {"c", ReasonWrongDimensions,
-			`got matrix, 3 x 3 of float64, accepted: 3 x 2, by its dims a.rows x b.cols`, block(Float64, 3, 3)},
-		"a vector for a matrix": {"a", ReasonWrongType,
-			`vector "", 3 of float64, in 0 bytes, accepted: a matrix of float64`, block(Float64, 3)},
+		"other rows": {
+			"b", ReasonWrongDimensions,
+			`got matrix, 5 x 2 of float64, accepted: 4 x 2, by its dims a.cols x b.cols`, block(Float64, 5, 2),
+		},
+		"other columns": {
+			"c", ReasonWrongDimensions,
+			`got matrix, 3 x 3 of float64, accepted: 3 x 2, by its dims a.rows x b.cols`, block(Float64, 3, 3),
+		},
+		"a vector for a matrix": {
+			"a", ReasonWrongType,
+			`vector "", 3 of float64, in 0 bytes, accepted: a matrix of float64`, block(Float64, 3),
+		},
 		"a matrix for a vector": {"x", ReasonWrongType, `accepted: a vector of uint8`, block(Uint8, 7, 1)},
-		"another element": {"a", ReasonWrongType,
-			`3 x 4 of float32, in 0 bytes, accepted: a matrix of float64`, block(Float32, 3, 4)},
+		"another element": {
+			"a", ReasonWrongType,
+			`3 x 4 of float32, in 0 bytes, accepted: a matrix of float64`, block(Float32, 3, 4),
+		},
 		"no element":          {"a", ReasonWrongType, `3 x 4 of unspecified`, block(0, 3, 4)},
 		"an unknown element":  {"a", ReasonWrongType, `3 x 4 of unspecified`, block(99, 3, 4)},
 		"a file for a matrix": {"a", ReasonWrongType, `file "" of 96 bytes`, FileIn(File{Size: 96})},
@@ -114,28 +124,48 @@ func TestBindRefusesArraysThatDoNotMatchTheCatalogue(t *testing.T) {
 		"text for a matrix":   {"a", ReasonWrongType, `got "1,2", accepted`, Text("1,2")},
 		"no value":            {"a", ReasonWrongType, `accepted: a matrix of float64`, Value{}},
 		"three dimensions":    {"a", ReasonWrongType, `accepted: a matrix of float64`, block(Float64, 1, 2, 3)},
-		"a negative dimension": {"x", ReasonWrongDimensions,
-			`-7 of uint8, in 0 bytes, accepted: dimensions of at least 0`, block(Uint8, -7)},
-		"too many elements": {"x", ReasonWrongDimensions,
-			`accepted: dimensions of at least 0, and at most 2^53 elements`, block(Uint8, 1<<53+1)},
-		"a product that would overflow": {"a", ReasonWrongDimensions, `at most 2^53 elements`,
-			block(Float64, 1<<32, 1<<32)},
-		"another size": {"a", ReasonWrongDimensions,
-			`in 95 bytes, accepted: 96 bytes for 3 x 4 of float64`, Array(File{Size: 95}, Layout{Float64, []int64{3, 4}})},
-		"an empty block": {"a", ReasonWrongDimensions, `in 0 bytes, accepted: 96 bytes`,
-			Array(File{SHA256: "ab"}, Layout{Float64, []int64{3, 4}})},
-		"a negative size": {"x", ReasonOutOfRange, `in -1 bytes`,
-			Array(File{Size: -1}, Layout{Uint8, []int64{7}})},
-		"a path for a name": {"x", ReasonOutOfRange, `vector "../x"`,
-			Array(File{Name: "../x"}, Layout{Uint8, []int64{7}})},
+		"a negative dimension": {
+			"x", ReasonWrongDimensions,
+			`-7 of uint8, in 0 bytes, accepted: dimensions of at least 0`, block(Uint8, -7),
+		},
+		"too many elements": {
+			"x", ReasonWrongDimensions,
+			`accepted: dimensions of at least 0, and at most 2^53 elements`, block(Uint8, 1<<53+1),
+		},
+		"a product that would overflow": {
+			"a", ReasonWrongDimensions, `at most 2^53 elements`,
+			block(Float64, 1<<32, 1<<32),
+		},
+		"another size": {
+			"a", ReasonWrongDimensions,
+			`in 95 bytes, accepted: 96 bytes for 3 x 4 of float64`, Array(File{Size: 95}, Layout{Float64, []int64{3, 4}}),
+		},
+		"an empty block": {
+			"a", ReasonWrongDimensions, `in 0 bytes, accepted: 96 bytes`,
+			Array(File{SHA256: "ab"}, Layout{Float64, []int64{3, 4}}),
+		},
+		"a negative size": {
+			"x", ReasonOutOfRange, `in -1 bytes`,
+			Array(File{Size: -1}, Layout{Uint8, []int64{7}}),
+		},
+		"a path for a name": {
+			"x", ReasonOutOfRange, `vector "../x"`,
+			Array(File{Name: "../x"}, Layout{Uint8, []int64{7}}),
+		},
 		"a value for an output": {"halves", ReasonWrongType, `accepted: no value`, block(Int32, 1)},
-		"a fractional dimension": {"n", ReasonWrongDimensions,
-			`argument halves: got a dimension n / 2 of 1.5, accepted: a whole number, 0 to 2^53`, Int(3)},
-		"a computed dimension below zero": {"n", ReasonWrongDimensions,
-			`argument halves: got a dimension n / 2 of -1, accepted: a whole number`, Int(-2)},
-		"an output too large": {"n", ReasonWrongDimensions,
+		"a fractional dimension": {
+			"n", ReasonWrongDimensions,
+			`argument halves: got a dimension n / 2 of 1.5, accepted: a whole number, 0 to 2^53`, Int(3),
+		},
+		"a computed dimension below zero": {
+			"n", ReasonWrongDimensions,
+			`argument halves: got a dimension n / 2 of -1, accepted: a whole number`, Int(-2),
+		},
+		"an output too large": {
+			"n", ReasonWrongDimensions,
 			`argument outer: got 7 x 9007199254740992 of complex128, by its dims x.length x max(n, 0), accepted: dimensions`,
-			Int(1 << 53)},
+			Int(1 << 53),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := factors()

@@ -11,8 +11,10 @@ import (
 
 func TestBindFillsInDefaultsAndConverts(t *testing.T) {
 	lu := service(t, load(t, good), "lu")
-	v, err := lu.Bind(map[string]Value{"matrix": FileIn(File{SHA256: "ab", Size: 2000}), "repeat": Text("7"),
-		"check": Text("true")})
+	v, err := lu.Bind(map[string]Value{
+		"matrix": FileIn(File{SHA256: "ab", Size: 2000}), "repeat": Text("7"),
+		"check": Text("true"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,41 +56,93 @@ func TestBindRefusesInvalidValues(t *testing.T) {
 	}{
 		{"a missing argument", lu, nil, "matrix", ReasonMissingArgument, ""},
 		{"an unknown argument", sleep, map[string]Value{"second": Int(1)}, "second", ReasonUnknownArgument, "1"},
-		{"text for a float that is not a number", sleep, map[string]Value{"seconds": Text("long")}, "seconds",
-			ReasonWrongType, `"long"`},
+		{
+			"text for a float that is not a number", sleep,
+			map[string]Value{"seconds": Text("long")},
+			"seconds",
+			ReasonWrongType, `"long"`,
+		},
 		{"a string for a float", sleep, map[string]Value{"seconds": String("1")}, "seconds", ReasonWrongType, `"1"`},
-		{"a float above the maximum", sleep, map[string]Value{"seconds": Float(3600.5)}, "seconds", ReasonOutOfRange,
-			"3600.5"},
+		{
+			"a float above the maximum", sleep,
+			map[string]Value{"seconds": Float(3600.5)},
+			"seconds", ReasonOutOfRange,
+			"3600.5",
+		},
 		{"a float below the minimum", sleep, map[string]Value{"seconds": Text("0")}, "seconds", ReasonOutOfRange, `"0"`},
 		{"NaN", sleep, map[string]Value{"seconds": Float(math.NaN())}, "seconds", ReasonOutOfRange, "NaN"},
 		{"infinity", sleep, map[string]Value{"seconds": Text("inf")}, "seconds", ReasonOutOfRange, `"inf"`},
 		{"a float for an int", lu, map[string]Value{"matrix": matrix, "repeat": Float(2)}, "repeat", ReasonWrongType, "2"},
-		{"an int that overflows", lu, map[string]Value{"matrix": matrix, "repeat": Text("9223372036854775808")}, "repeat",
-			ReasonOutOfRange, `"9223372036854775808"`},
-		{"an int below the minimum", lu, map[string]Value{"matrix": matrix, "repeat": Int(0)}, "repeat", ReasonOutOfRange,
-			"0"},
-		{"an int above the maximum", lu, map[string]Value{"matrix": matrix, "repeat": Int(101)}, "repeat",
-			ReasonOutOfRange, "101"},
-		{"a string that is not a choice", lu, map[string]Value{"matrix": matrix, "method": String("sparse")}, "method",
-			ReasonOutOfRange, `"sparse"`},
-		{"a long string", lu, map[string]Value{"matrix": matrix, "note": String("123456789")}, "note", ReasonOutOfRange,
-			`"123456789"`},
+		{
+			"an int that overflows", lu,
+			map[string]Value{"matrix": matrix, "repeat": Text("9223372036854775808")},
+			"repeat",
+			ReasonOutOfRange, `"9223372036854775808"`,
+		},
+		{
+			"an int below the minimum", lu,
+			map[string]Value{"matrix": matrix, "repeat": Int(0)},
+			"repeat", ReasonOutOfRange,
+			"0",
+		},
+		{
+			"an int above the maximum", lu,
+			map[string]Value{"matrix": matrix, "repeat": Int(101)},
+			"repeat",
+			ReasonOutOfRange, "101",
+		},
+		{
+			"a string that is not a choice", lu,
+			map[string]Value{"matrix": matrix, "method": String("sparse")},
+			"method",
+			ReasonOutOfRange, `"sparse"`,
+		},
+		{
+			"a long string", lu,
+			map[string]Value{"matrix": matrix, "note": String("123456789")},
+			"note", ReasonOutOfRange,
+			`"123456789"`,
+		},
 		{"a NUL", lu, map[string]Value{"matrix": matrix, "note": String("a\x00b")}, "note", ReasonOutOfRange, `"a\x00b"`},
 		{"invalid UTF-8", lu, map[string]Value{"matrix": matrix, "note": String("\xff")}, "note", ReasonOutOfRange, `"\xff"`},
-		{"a word for a bool", lu, map[string]Value{"matrix": matrix, "check": Text("yes")}, "check", ReasonWrongType,
-			`"yes"`},
+		{
+			"a word for a bool", lu,
+			map[string]Value{"matrix": matrix, "check": Text("yes")},
+			"check", ReasonWrongType,
+			`"yes"`,
+		},
 		{"a path as text", lu, map[string]Value{"matrix": Text("/etc/passwd")}, "matrix", ReasonWrongType, `"/etc/passwd"`},
-		{"a file name with a path", lu, map[string]Value{"matrix": FileIn(File{Name: "../a"})}, "matrix", ReasonOutOfRange,
-			`file "../a" of 0 bytes`},
-		{"a file name with control characters", lu, map[string]Value{"matrix": FileIn(File{Name: "\x1b[31m"})}, "matrix",
-			ReasonOutOfRange, `file "\x1b[31m" of 0 bytes`},
-		{"a file of negative size", lu, map[string]Value{"matrix": FileIn(File{Size: -1})}, "matrix", ReasonOutOfRange,
-			`file "" of -1 bytes`},
-		{"a value for a file-out", lu, map[string]Value{"matrix": matrix, "solution": String("x")}, "solution",
-			ReasonWrongType, `"x"`},
+		{
+			"a file name with a path", lu,
+			map[string]Value{"matrix": FileIn(File{Name: "../a"})},
+			"matrix", ReasonOutOfRange,
+			`file "../a" of 0 bytes`,
+		},
+		{
+			"a file name with control characters", lu,
+			map[string]Value{"matrix": FileIn(File{Name: "\x1b[31m"})},
+			"matrix",
+			ReasonOutOfRange, `file "\x1b[31m" of 0 bytes`,
+		},
+		{
+			"a file of negative size", lu,
+			map[string]Value{"matrix": FileIn(File{Size: -1})},
+			"matrix", ReasonOutOfRange,
+			`file "" of -1 bytes`,
+		},
+		{
+			"a value for a file-out", lu,
+			map[string]Value{"matrix": matrix, "solution": String("x")},
+			"solution",
+			ReasonWrongType, `"x"`,
+		},
 		{"the zero value", lu, map[string]Value{"matrix": {}}, "matrix", ReasonWrongType, `""`},
-		{"very long text", sleep, map[string]Value{"seconds": Text(strings.Repeat("9", 1000))}, "seconds",
-			ReasonOutOfRange, `"` + strings.Repeat("9", 64) + `..."`},
+		{
+			"very long text", sleep,
+			map[string]Value{"seconds": Text(strings.Repeat("9", 1000))},
+			"seconds",
+			ReasonOutOfRange, `"` + strings.Repeat("9", 64) + `..."`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -35,8 +35,10 @@ var rulings = map[string]ruling{
 	"chdir": {why: ours}, "input": {why: ours}, "begin": {why: ours}, "dependency": {why: ours}, "delay-boot": {why: ours},
 	"hold": {why: ours, flag: true}, "requeue": {why: ours, flag: true}, "no-requeue": {why: ours, flag: true},
 	"wait": {why: ours, flag: true}, "parsable": {why: ours, flag: true}, "test-only": {why: ours, flag: true},
-	"quiet": {why: ours, flag: true}, "verbose": {why: ours, flag: true}, "help": {why: ours,
-		flag: true}, "usage": {why: ours, flag: true},
+	"quiet": {why: ours, flag: true}, "verbose": {why: ours, flag: true}, "help": {
+		why:  ours,
+		flag: true,
+	}, "usage": {why: ours, flag: true},
 	"version": {why: ours, flag: true}, "kill-on-invalid-dep": {why: ours},
 	"export": {why: envWins}, "export-file": {why: envWins},
 	"get-user-env": {why: envWins, flag: true},

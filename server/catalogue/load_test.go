@@ -85,8 +85,10 @@ func TestLoadReadsServicesByName(t *testing.T) {
 }
 
 func TestServicesAreNotRestartableByDefault(t *testing.T) {
-	for text, want := range map[string]bool{"": false, "    restartable: false\n": false,
-		"    restartable: true\n": true} {
+	for text, want := range map[string]bool{
+		"": false, "    restartable: false\n": false,
+		"    restartable: true\n": true,
+	} {
 		c := load(t, strings.Replace(good, "    doc: Renders.\n", "    doc: Renders.\n"+text, 1))
 		if got := service(t, c, "render").Restartable; got != want {
 			t.Errorf("%q: %v", text, got)
@@ -95,8 +97,10 @@ func TestServicesAreNotRestartableByDefault(t *testing.T) {
 }
 
 func TestServicesAreNotCheckpointableByDefault(t *testing.T) {
-	for text, want := range map[string]bool{"": false, "    checkpointable: false\n": false,
-		"    checkpointable: true\n": true} {
+	for text, want := range map[string]bool{
+		"": false, "    checkpointable: false\n": false,
+		"    checkpointable: true\n": true,
+	} {
 		c := load(t, strings.Replace(good, "    doc: Renders.\n", "    doc: Renders.\n"+text, 1))
 		if got := service(t, c, "render").Checkpointable; got != want {
 			t.Errorf("%q: %v", text, got)
@@ -108,10 +112,14 @@ func TestCheckpointIsASignalOrACommandWithPlaceholders(t *testing.T) {
 	for text, want := range map[string]*batch.Checkpoint{
 		"":                                 nil,
 		"    checkpoint: {signal: USR1}\n": {Signal: "SIGUSR1", Grace: DefaultGrace, After: DefaultAfter},
-		"    checkpoint: {command: [save, \"{width}x{walltime}\"], grace: 5s, after: 0s}\n": {Command: []string{"save",
-			"3x7"}, Grace: 5 * batch.Second},
-		"    checkpoint: {command: [save], signal: TERM}\n": {Signal: "SIGTERM",
-			Command: []string{"save"}, Grace: DefaultGrace, After: DefaultAfter},
+		"    checkpoint: {command: [save, \"{width}x{walltime}\"], grace: 5s, after: 0s}\n": {Command: []string{
+			"save",
+			"3x7",
+		}, Grace: 5 * batch.Second},
+		"    checkpoint: {command: [save], signal: TERM}\n": {
+			Signal:  "SIGTERM",
+			Command: []string{"save"}, Grace: DefaultGrace, After: DefaultAfter,
+		},
 	} {
 		s := service(t, load(t, strings.Replace(good, "    doc: Renders.\n", "    doc: Renders.\n"+text, 1)), "render")
 		v, err := s.Bind(nil)
@@ -146,53 +154,81 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 	}{
 		{"empty", "", []string{"c.yaml:1: empty"}},
 		{"syntax", "version: 1\nservices: [\n", []string{"c.yaml:2: YAML: "}},
-		{"checkpoint without a way", service + "    checkpoint: {grace: 1s}\n" + model,
-			[]string{"c.yaml:6: services[0].checkpoint: accepted: a signal, a command or both"}},
+		{
+			"checkpoint without a way", service + "    checkpoint: {grace: 1s}\n" + model,
+			[]string{"c.yaml:6: services[0].checkpoint: accepted: a signal, a command or both"},
+		},
 		{"checkpoint that is none", service + "    checkpoint: {signal: KILL, command: [], grace: 2h, after: 2h}\n" +
 			model, []string{
 			`c.yaml:6: services[0].checkpoint.signal: got "KILL", accepted: HUP, INT, USR1, USR2, TERM`,
 			"c.yaml:6: services[0].checkpoint.command: empty",
 			`c.yaml:6: services[0].checkpoint.after: got "2h"`, `c.yaml:6: services[0].checkpoint.grace: got "2h"`,
 		}},
-		{"launch", service + "    launch: each\n" + model,
-			[]string{`c.yaml:6: services[0].launch: got "each", accepted: once, per-node, per-task`}},
-		{"checkpoint denied", service + "    checkpointable: false\n    checkpoint: {signal: TERM}\n" + model,
-			[]string{"c.yaml:7: services[0].checkpoint: conflicts with checkpointable: false"}},
+		{
+			"launch", service + "    launch: each\n" + model,
+			[]string{`c.yaml:6: services[0].launch: got "each", accepted: once, per-node, per-task`},
+		},
+		{
+			"checkpoint denied", service + "    checkpointable: false\n    checkpoint: {signal: TERM}\n" + model,
+			[]string{"c.yaml:7: services[0].checkpoint: conflicts with checkpointable: false"},
+		},
 		{"not a mapping", "[]", []string{`c.yaml:1: got a list, accepted: a mapping`}},
 		{"version", "version: 2\nservices: []\n", []string{`c.yaml:1: version: got "2", accepted: 1`}},
 		{"missing", "services: []\n", []string{"c.yaml:1: version: missing"}},
-		{"unknown key at the top", "version: 1\nservice: 1\nservices: []\n",
-			[]string{"c.yaml:2: service: unknown key, accepted: version, services"}},
+		{
+			"unknown key at the top", "version: 1\nservice: 1\nservices: []\n",
+			[]string{"c.yaml:2: service: unknown key, accepted: version, services"},
+		},
 		{"unknown keys", service + "    modle: 1\n    comand: 2\n" + model, []string{
 			"c.yaml:6: services[0].modle: unknown key, accepted: name, doc, args, script, command, env, memory, licenses, score, restartable, checkpointable, checkpoint, launch, walltime, model",
 			"c.yaml:7: services[0].comand: unknown key",
 		}},
 		{"key twice", service + model + "    doc: B\n", []string{"c.yaml:7: services[0].doc: given twice"}},
-		{"name twice", service + model + "  - name: a\n    doc: A.\n    command: [a]\n" + model,
-			[]string{`c.yaml:7: services[1].name: "a" is already the service of line 3`}},
-		{"bad name", head + "  - name: A b\n    doc: A.\n    command: [a]\n" + model,
-			[]string{`c.yaml:3: services[0].name: got "A b"`}},
+		{
+			"name twice", service + model + "  - name: a\n    doc: A.\n    command: [a]\n" + model,
+			[]string{`c.yaml:7: services[1].name: "a" is already the service of line 3`},
+		},
+		{
+			"bad name", head + "  - name: A b\n    doc: A.\n    command: [a]\n" + model,
+			[]string{`c.yaml:3: services[0].name: got "A b"`},
+		},
 		{"many at once", head + "  - doc: A.\n    command: a\n    memory: 3\n", []string{
 			"c.yaml:3: services[0].name: missing", "c.yaml:3: services[0].model: missing",
 			`c.yaml:4: services[0].command: got "a", accepted: a list`,
 			`c.yaml:5: services[0].memory: got "3", accepted: bytes with a unit`,
 		}},
-		{"empty command", head + "  - name: a\n    doc: A.\n    command: []\n" + model,
-			[]string{"c.yaml:5: services[0].command: empty"}},
-		{"empty program", head + "  - name: a\n    doc: A.\n    command: [\"\", b]\n" + model,
-			[]string{"c.yaml:5: services[0].command[0]: empty"}},
-		{"null program", head + "  - name: a\n    doc: A.\n    command: [~]\n" + model,
-			[]string{"c.yaml:5: services[0].command[0]: got nothing"}},
-		{"placeholder", head + "  - name: a\n    doc: A.\n    command: [a, \"{n}\"]\n" + model,
-			[]string{`c.yaml:5: services[0].command[1]: placeholder "n"`}},
-		{"open brace", head + "  - name: a\n    doc: A.\n    command: [a, \"{width\"]\n" + model,
-			[]string{`c.yaml:5: services[0].command[1]: placeholder "width"`}},
-		{"single brace", head + "  - name: a\n    doc: A.\n    command: [a, \"}\"]\n" + model,
-			[]string{`c.yaml:5: services[0].command[1]: single }`}},
-		{"restartable", service + "    restartable: yes\n" + model,
-			[]string{`c.yaml:6: services[0].restartable: got "yes", accepted: true (`}},
-		{"restartable list", service + "    restartable: [true]\n" + model,
-			[]string{"c.yaml:6: services[0].restartable: got a list, accepted: true ("}},
+		{
+			"empty command", head + "  - name: a\n    doc: A.\n    command: []\n" + model,
+			[]string{"c.yaml:5: services[0].command: empty"},
+		},
+		{
+			"empty program", head + "  - name: a\n    doc: A.\n    command: [\"\", b]\n" + model,
+			[]string{"c.yaml:5: services[0].command[0]: empty"},
+		},
+		{
+			"null program", head + "  - name: a\n    doc: A.\n    command: [~]\n" + model,
+			[]string{"c.yaml:5: services[0].command[0]: got nothing"},
+		},
+		{
+			"placeholder", head + "  - name: a\n    doc: A.\n    command: [a, \"{n}\"]\n" + model,
+			[]string{`c.yaml:5: services[0].command[1]: placeholder "n"`},
+		},
+		{
+			"open brace", head + "  - name: a\n    doc: A.\n    command: [a, \"{width\"]\n" + model,
+			[]string{`c.yaml:5: services[0].command[1]: placeholder "width"`},
+		},
+		{
+			"single brace", head + "  - name: a\n    doc: A.\n    command: [a, \"}\"]\n" + model,
+			[]string{`c.yaml:5: services[0].command[1]: single }`},
+		},
+		{
+			"restartable", service + "    restartable: yes\n" + model,
+			[]string{`c.yaml:6: services[0].restartable: got "yes", accepted: true (`},
+		},
+		{
+			"restartable list", service + "    restartable: [true]\n" + model,
+			[]string{"c.yaml:6: services[0].restartable: got a list, accepted: true ("},
+		},
 		{"environment", service + "    env: {DROVER_X: 1, 9: 2, C: [3]}\n" + model, []string{
 			"c.yaml:6: services[0].env.DROVER_X: accepted", "c.yaml:6: services[0].env.9: accepted",
 			"c.yaml:6: services[0].env.C: got a list",
@@ -219,31 +255,40 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 		{"no mapping for the environment", service + "    env: [a]\n    args: {}\n" + model, []string{
 			"c.yaml:6: services[0].env: got a list", "c.yaml:7: services[0].args: got a mapping, accepted: a list",
 		}},
-		{"licenses and a score",
+		{
+			"licenses and a score",
 			service + "    licenses: [cad, cad, {name: 'a b'}, {name: mesh, copies: 0}, {copies: 1}, '']\n    score: 0\n" +
-				model, []string{
+				model,
+			[]string{
 				`c.yaml:6: services[0].licenses[1]: "cad" is given twice, accepted: once, with its copies`,
 				`c.yaml:6: services[0].licenses[2].name: got "a b", accepted: a word of at most 255 bytes`,
 				`c.yaml:6: services[0].licenses[3].copies: got "0", accepted: an integer, 1..`,
 				"c.yaml:6: services[0].licenses[4].name: missing",
 				`c.yaml:6: services[0].licenses[5]: got "", accepted: a word`,
 				`c.yaml:7: services[0].score: got "0", accepted: an integer, 1..2147483647`,
-			}},
-		{"licenses that are no list", service + "    licenses: cad\n" + model,
-			[]string{"c.yaml:6: services[0].licenses: got \"cad\", accepted: a list"}},
+			},
+		},
+		{
+			"licenses that are no list", service + "    licenses: cad\n" + model,
+			[]string{"c.yaml:6: services[0].licenses: got \"cad\", accepted: a list"},
+		},
 		{"no model", service + "    model: {}\n", []string{"c.yaml:6: services[0].model: got 0 models"}},
-		{"two models", service + "    model: {fixed: {width: 1, time: 1s}, table: {1: 1s}}\n",
-			[]string{"c.yaml:6: services[0].model: got 2 models"}},
+		{
+			"two models", service + "    model: {fixed: {width: 1, time: 1s}, table: {1: 1s}}\n",
+			[]string{"c.yaml:6: services[0].model: got 2 models"},
+		},
 		{"fixed", service + "    model: {fixed: {width: 0, time: 0}}\n", []string{
 			`c.yaml:6: services[0].model.fixed.width: got "0"`, "c.yaml:6: services[0].model.fixed.time: got 0 seconds",
 		}},
-		{"amdahl", service + "    model: {amdahl: {work: m * 2, parallel: 1.5, limit: 0, min_width: 4, max_width: 3}}\n",
+		{
+			"amdahl", service + "    model: {amdahl: {work: m * 2, parallel: 1.5, limit: 0, min_width: 4, max_width: 3}}\n",
 			[]string{
 				`c.yaml:6: services[0].model.amdahl.work: expression "m * 2": unknown name m at column 1`,
 				`c.yaml:6: services[0].model.amdahl.parallel: got "1.5", accepted: a number, 0..1`,
 				`c.yaml:6: services[0].model.amdahl.limit: got "0"`,
 				`c.yaml:6: services[0].model.amdahl.max_width: got "3", accepted: an integer, 4..`,
-			}},
+			},
+		},
 		{"table", service + "    model: {table: {0: 1s, 2: 1s, 02: 1s, 3: -1}}\n", []string{
 			`c.yaml:6: services[0].model.table.0: got "0"`, "c.yaml:6: services[0].model.table.02: given twice",
 			"c.yaml:6: services[0].model.table.3: got -1 seconds",

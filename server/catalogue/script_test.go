@@ -50,14 +50,22 @@ echo "$SLURM_NTASKS"
 func TestParseScriptRefusesUnusableScripts(t *testing.T) {
 	for name, c := range map[string]struct{ text, why string }{
 		"no interpreter": {"echo hello\n", "accepted: #! and an interpreter"},
-		"an array": {"#!/bin/sh\n#SBATCH -a 1-10\n",
-			"line 2 of the script: --array=1-10: a service runs one job"},
-		"an abbreviated array option": {"#!/bin/sh\n#SBATCH --ar=1-10\n",
-			"line 2 of the script: --array=1-10: a service runs one job"},
-		"another program": {"#!/bin/sh\n#SBATCH --wr=date\n",
-			"line 2 of the script: --wrap=date: the script is the program"},
-		"heterogeneous": {"#!/bin/sh\n#SBATCH -n1\n#SBATCH hetjob\n#SBATCH -n2\n",
-			"line 3 of the script: a heterogeneous job"},
+		"an array": {
+			"#!/bin/sh\n#SBATCH -a 1-10\n",
+			"line 2 of the script: --array=1-10: a service runs one job",
+		},
+		"an abbreviated array option": {
+			"#!/bin/sh\n#SBATCH --ar=1-10\n",
+			"line 2 of the script: --array=1-10: a service runs one job",
+		},
+		"another program": {
+			"#!/bin/sh\n#SBATCH --wr=date\n",
+			"line 2 of the script: --wrap=date: the script is the program",
+		},
+		"heterogeneous": {
+			"#!/bin/sh\n#SBATCH -n1\n#SBATCH hetjob\n#SBATCH -n2\n",
+			"line 3 of the script: a heterogeneous job",
+		},
 		"an open quote":                {"#!/bin/sh\n#SBATCH --comment='a\n", "unclosed quote"},
 		"a word that is not an option": {"#!/bin/sh\n#SBATCH ntasks=4\n", `"ntasks=4", accepted: an option`},
 		"an unknown letter":            {"#!/bin/sh\n#SBATCH -Z\n", `unknown option "-Z", accepted: the options of sbatch`},

@@ -55,18 +55,34 @@ func TestShapesOfEachModel(t *testing.T) {
 		{"a width beyond the limit has the speedup of the limit", lu, matrix, Want{Width: 8}, 100, Reference, "8x1m38s"},
 		{"a fast site shortens the run and not the margin", lu, matrix, Want{}, 2, 2 * Reference, "1x1m50s 2x1m13s"},
 		{"a slow site", lu, matrix, Want{Width: 1}, 2, Reference / 2, "1x6m50s"},
-		{"a requested walltime omits widths that are too slow", lu, matrix, Want{Walltime: 60 * batch.Second}, 100,
-			Reference, "3x1m0s 4x1m0s"},
-		{"a requested width with a requested walltime", lu, matrix, Want{Width: 1, Walltime: 5 * batch.Second}, 100,
-			Reference, "1x5s"},
-		{"a site's longest walltime cuts margins and omits slow widths", lu, matrix, Want{Longest: 75 * batch.Second}, 100,
-			Reference, "2x1m15s 3x1m15s 4x1m15s"},
+		{
+			"a requested walltime omits widths that are too slow", lu, matrix,
+			Want{Walltime: 60 * batch.Second},
+			100,
+			Reference, "3x1m0s 4x1m0s",
+		},
+		{
+			"a requested width with a requested walltime", lu, matrix,
+			Want{Width: 1, Walltime: 5 * batch.Second},
+			100,
+			Reference, "1x5s",
+		},
+		{
+			"a site's longest walltime cuts margins and omits slow widths", lu, matrix,
+			Want{Longest: 75 * batch.Second},
+			100,
+			Reference, "2x1m15s 3x1m15s 4x1m15s",
+		},
 		{"a table in any order", render, nil, Want{}, 100, Reference, "1x1m40s 2x55s 4x30s"},
 		{"a table on a narrow site", render, nil, Want{}, 3, Reference, "1x1m40s 2x55s"},
 		{"a row of a table", render, nil, Want{Width: 2}, 3, Reference, "2x55s"},
 		{"rigid, with the default factor", sleep, map[string]Value{"seconds": Int(10)}, Want{}, 4, Reference, "1x13s"},
-		{"a second for almost no work",
-			service(t, load(t, "version: 1\nservices: [{name: a, doc: A., command: [a], model: {fixed: {width: 1, time: 1e-9}}}]"), "a"), nil, Want{}, 4, Reference, "1x1s"},
+		{
+			"a second for almost no work",
+			service(t, load(t, "version: 1\nservices: [{name: a, doc: A., command: [a], model: {fixed: {width: 1, time: 1e-9}}}]"), "a"), nil,
+			Want{},
+			4, Reference, "1x1s",
+		},
 		{"a second on a very fast site", sleep, map[string]Value{"seconds": Float(0.1)}, Want{}, 4, 1000 * Reference, "1x1s"},
 	}
 	for _, tt := range tests {
@@ -123,42 +139,100 @@ func TestShapesRefusesWhatTheServiceOrSiteCannotOffer(t *testing.T) {
 		{"negative width", "sleep", nil, Want{Width: -1}, "service sleep: width: -1, accepted: 1..8"},
 		{"another width of a rigid service", "sleep", nil, Want{Width: 2}, "service sleep: width: 2, accepted: 1"},
 		{"a width between rows", "render", nil, Want{Width: 3}, "service render: width: 3, accepted: 1, 2, 4"},
-		{"rigid and wider than the site", "wide", map[string]Value{"n": Int(9), "t": Int(1)}, Want{},
-			"service wide: width: 9, set by its arguments: n=, accepted: 1..8 at this site"},
-		{"a width beside that of an argument", "wide", map[string]Value{"n": Int(2), "t": Int(1)}, Want{Width: 4},
-			"service wide: width: 4, accepted: 2, set by its arguments: n="},
-		{"a width beside that of a formula", "twice", map[string]Value{"n": Int(2)}, Want{Width: 2},
-			"service twice: width: 2, accepted: 4, set by its arguments: 2 * n"},
-		{"walltime above the maximum", "sleep", nil, Want{Walltime: MaxTime + 1},
-			"service sleep: walltime: 87660h0m0.000001s, accepted: 1s..87660h0m0s"},
-		{"walltime below a second", "sleep", nil, Want{Walltime: 999_999},
-			"service sleep: walltime: 999.999ms, accepted: 1s..87660h0m0s"},
-		{"walltime too short for any width", "render", nil, Want{Walltime: 29 * batch.Second},
-			"service render: walltime: 29s, accepted: at least the estimated 30s, or a width as well"},
-		{"walltime beyond the site's", "sleep", nil, Want{Walltime: 61 * batch.Second, Longest: batch.Minute},
-			"service sleep: walltime: 1m1s, accepted: 1s..1m0s"},
-		{"estimates beyond the site's", "render", nil, Want{Longest: 10 * batch.Second},
-			"service render: walltime: estimated runtime 30s, accepted: a walltime of at most 10s"},
-		{"a width that is no integer", "wide", map[string]Value{"n": Float(1.5), "t": Int(1)}, Want{},
-			"service wide: model fixed: width: got 1.5, accepted: an integer, 1..67108864"},
-		{"a width of zero", "wide", map[string]Value{"n": Int(0), "t": Int(1)}, Want{},
-			"service wide: model fixed: width: got 0"},
-		{"a gigantic width", "wide", map[string]Value{"n": Float(1e300), "t": Int(1)}, Want{},
-			"service wide: model fixed: width: got 1e+300"},
-		{"infinite time", "wide", map[string]Value{"n": Int(1), "t": Int(0)}, Want{},
-			`service wide: model fixed: time: expression "1 / t": got +Inf, accepted: a finite number`},
-		{"negative time", "wide", map[string]Value{"n": Int(1), "t": Int(-1)}, Want{},
-			"service wide: model fixed: time: got -1 seconds, accepted: above 0"},
+		{
+			"rigid and wider than the site", "wide",
+			map[string]Value{"n": Int(9), "t": Int(1)},
+			Want{},
+			"service wide: width: 9, set by its arguments: n=, accepted: 1..8 at this site",
+		},
+		{
+			"a width beside that of an argument", "wide",
+			map[string]Value{"n": Int(2), "t": Int(1)},
+			Want{Width: 4},
+			"service wide: width: 4, accepted: 2, set by its arguments: n=",
+		},
+		{
+			"a width beside that of a formula", "twice",
+			map[string]Value{"n": Int(2)},
+			Want{Width: 2},
+			"service twice: width: 2, accepted: 4, set by its arguments: 2 * n",
+		},
+		{
+			"walltime above the maximum", "sleep", nil,
+			Want{Walltime: MaxTime + 1},
+			"service sleep: walltime: 87660h0m0.000001s, accepted: 1s..87660h0m0s",
+		},
+		{
+			"walltime below a second", "sleep", nil,
+			Want{Walltime: 999_999},
+			"service sleep: walltime: 999.999ms, accepted: 1s..87660h0m0s",
+		},
+		{
+			"walltime too short for any width", "render", nil,
+			Want{Walltime: 29 * batch.Second},
+			"service render: walltime: 29s, accepted: at least the estimated 30s, or a width as well",
+		},
+		{
+			"walltime beyond the site's", "sleep", nil,
+			Want{Walltime: 61 * batch.Second, Longest: batch.Minute},
+			"service sleep: walltime: 1m1s, accepted: 1s..1m0s",
+		},
+		{
+			"estimates beyond the site's", "render", nil,
+			Want{Longest: 10 * batch.Second},
+			"service render: walltime: estimated runtime 30s, accepted: a walltime of at most 10s",
+		},
+		{
+			"a width that is no integer", "wide",
+			map[string]Value{"n": Float(1.5), "t": Int(1)},
+			Want{},
+			"service wide: model fixed: width: got 1.5, accepted: an integer, 1..67108864",
+		},
+		{
+			"a width of zero", "wide",
+			map[string]Value{"n": Int(0), "t": Int(1)},
+			Want{},
+			"service wide: model fixed: width: got 0",
+		},
+		{
+			"a gigantic width", "wide",
+			map[string]Value{"n": Float(1e300), "t": Int(1)},
+			Want{},
+			"service wide: model fixed: width: got 1e+300",
+		},
+		{
+			"infinite time", "wide",
+			map[string]Value{"n": Int(1), "t": Int(0)},
+			Want{},
+			`service wide: model fixed: time: expression "1 / t": got +Inf, accepted: a finite number`,
+		},
+		{
+			"negative time", "wide",
+			map[string]Value{"n": Int(1), "t": Int(-1)},
+			Want{},
+			"service wide: model fixed: time: got -1 seconds, accepted: above 0",
+		},
 		{"work of zero", "cube", map[string]Value{"n": Int(0)}, Want{}, "service cube: model amdahl: work: got 0 seconds"},
-		{"work beyond all limits", "cube", map[string]Value{"n": Int(1 << 62)}, Want{},
-			"service cube: model amdahl: work: got "},
+		{
+			"work beyond all limits", "cube",
+			map[string]Value{"n": Int(1 << 62)},
+			Want{},
+			"service cube: model amdahl: work: got ",
+		},
 		{"work of centuries", "cube", map[string]Value{"n": Int(9000)}, Want{}, "service cube: walltime: estimated runtime "},
-		{"beyond the largest width", "lu", map[string]Value{"matrix": FileIn(File{Size: 1})}, Want{Width: 10},
-			"service lu: width: 10, accepted: 1..8"},
+		{
+			"beyond the largest width", "lu",
+			map[string]Value{"matrix": FileIn(File{Size: 1})},
+			Want{Width: 10},
+			"service lu: width: 10, accepted: 1..8",
+		},
 		{"outside the offered widths", "narrow", nil, Want{Width: 5}, "service narrow: width: 5, accepted: 2..4"},
 		{"below the offered widths", "narrow", nil, Want{Width: 1}, "service narrow: width: 1, accepted: 2..4"},
-		{"a site below the least width", "broad", nil, Want{},
-			"service broad: width: 9..67108864, accepted: 1..8 at this site"},
+		{
+			"a site below the least width", "broad", nil,
+			Want{},
+			"service broad: width: 9..67108864, accepted: 1..8 at this site",
+		},
 		{"a walltime that overflows", "eternal", nil, Want{}, "service eternal: walltime: estimated runtime "},
 		{"a bad row", "rows", map[string]Value{"n": Int(0)}, Want{}, "service rows: model table: 4: got 0 seconds"},
 	}
@@ -212,8 +286,10 @@ func TestExpressionsCannotLoopAllocateOrReadTheClock(t *testing.T) {
 }
 
 func TestErrorsNameRefusedOperators(t *testing.T) {
-	for source, want := range map[string]string{"max(1..5)": "operator ..", "s in s ? 1 : 2": "operator in",
-		"sum([1])": "Array syntax"} {
+	for source, want := range map[string]string{
+		"max(1..5)": "operator ..", "s in s ? 1 : 2": "operator in",
+		"sum([1])": "Array syntax",
+	} {
 		if _, err := compile(source, []Argument{{Name: "s", Type: TypeString}}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v", source, err)
@@ -222,8 +298,12 @@ func TestErrorsNameRefusedOperators(t *testing.T) {
 }
 
 func TestExpressionsComputeInFloat64(t *testing.T) {
-	s := &Service{Arguments: []Argument{{Name: "n", Type: TypeInt}, {Name: "s", Type: TypeString},
-		{Name: "b", Type: TypeBool}, {Name: "f", Type: TypeFileIn}}}
+	s := &Service{Arguments: []Argument{
+		{Name: "n", Type: TypeInt},
+		{Name: "s", Type: TypeString},
+		{Name: "b", Type: TypeBool},
+		{Name: "f", Type: TypeFileIn},
+	}}
 	v := Values{service: s, list: []Value{Int(3_000_000_000), String("x"), Bool(true), FileIn(File{Size: 20})}}
 	for source, want := range map[string]float64{
 		"n * n * n":                             2.7e28, // an int64 would have overflowed
@@ -297,8 +377,10 @@ func TestScaleOverflowIsForever(t *testing.T) {
 }
 
 func TestParseSpeedAcceptsTheRangeOfSpeeds(t *testing.T) {
-	for text, want := range map[string]Speed{"1": Reference, "1.25": 1_250_000, "0.001": MinSpeed, "1000": MaxSpeed,
-		"1.1": 1_100_000} {
+	for text, want := range map[string]Speed{
+		"1": Reference, "1.25": 1_250_000, "0.001": MinSpeed, "1000": MaxSpeed,
+		"1.1": 1_100_000,
+	} {
 		if got, err := ParseSpeed(text); err != nil || got != want || got.Validate() != nil {
 			t.Errorf("%s: got %d %v", text, got, err)
 		}
@@ -317,8 +399,10 @@ func TestWidthsOfEachModel(t *testing.T) {
 	c := load(t, good+`
   - {name: any, doc: Chooses., args: [{name: n, type: int}], command: [any], model: {fixed: {width: n, time: 1}}}
 `)
-	for name, want := range map[string][3]int32{"lu": {1, 8, 1}, "render": {1, 4, 1}, "sleep": {1, 1, 0},
-		"any": {1, batch.MaxProcessors, 0}} {
+	for name, want := range map[string][3]int32{
+		"lu": {1, 8, 1}, "render": {1, 4, 1}, "sleep": {1, 1, 0},
+		"any": {1, batch.MaxProcessors, 0},
+	} {
 		lo, hi, moldable := service(t, c, name).Widths()
 		if lo != want[0] || hi != want[1] || moldable != (want[2] == 1) {
 			t.Errorf("%s: got %d..%d %v", name, lo, hi, moldable)

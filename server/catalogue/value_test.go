@@ -52,9 +52,12 @@ func TestJSONRoundTripKeepsValues(t *testing.T) {
 // The fingerprint of a request is computed from this JSON.
 func TestValuesOfDifferentTypesHaveDifferentJSON(t *testing.T) {
 	seen := make(map[string]Value)
-	for _, v := range []Value{{}, Int(3), Float(3), String("3"), Text("3"), Bool(true), FileIn(File{Name: "3"}),
+	for _, v := range []Value{
+		{},
+		Int(3), Float(3), String("3"), Text("3"), Bool(true), FileIn(File{Name: "3"}),
 		String(""), Text(""), Int(0), Bool(false), FileIn(File{}), block(Float64, 3), block(Float64, 3, 0), block(Int64,
-			3), block(0, 3)} {
+			3), block(0, 3),
+	} {
 		text, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
@@ -67,8 +70,10 @@ func TestValuesOfDifferentTypesHaveDifferentJSON(t *testing.T) {
 }
 
 func TestUnmarshalRefusesInvalidValues(t *testing.T) {
-	for _, text := range []string{`3`, `"a"`, `[]`, `{"int":"3"}`, `{"int":1.5}`, `{"int":9223372036854775808}`,
-		`{"float":3}`, `{"float":"x"}`, `{"float":""}`, `{"bool":1}`, `{"file":3}`, `{"array":{}}`, `{"array":{"element":"float64","dims":[]}}`, `{"array":{"element":"float64","dims":[1,2,3]}}`, `{"array":{"element":"float16","dims":[1]}}`, `{`} {
+	for _, text := range []string{
+		`3`, `"a"`, `[]`, `{"int":"3"}`, `{"int":1.5}`, `{"int":9223372036854775808}`,
+		`{"float":3}`, `{"float":"x"}`, `{"float":""}`, `{"bool":1}`, `{"file":3}`, `{"array":{}}`, `{"array":{"element":"float64","dims":[]}}`, `{"array":{"element":"float64","dims":[1,2,3]}}`, `{"array":{"element":"float16","dims":[1]}}`, `{`,
+	} {
 		var v Value
 		if err := json.Unmarshal([]byte(text), &v); err == nil {
 			t.Errorf("%s decoded to %v %q", text, v.Type(), v)
@@ -77,8 +82,10 @@ func TestUnmarshalRefusesInvalidValues(t *testing.T) {
 }
 
 func FuzzValueJSON(f *testing.F) {
-	for _, text := range []string{`{}`, `null`, `{"int":3}`, `{"float":"-0"}`, `{"float":"0x1p-2"}`, `{"string":"a"}`,
-		`{"bool":true}`, `{"text":""}`, `{"file":{"sha256":"ab","size":3,"name":"x"}}`, `{"int":1,"bool":true}`, `{"array":{"sha256":"ab","element":"int32","dims":[1,2]}}`} {
+	for _, text := range []string{
+		`{}`, `null`, `{"int":3}`, `{"float":"-0"}`, `{"float":"0x1p-2"}`, `{"string":"a"}`,
+		`{"bool":true}`, `{"text":""}`, `{"file":{"sha256":"ab","size":3,"name":"x"}}`, `{"int":1,"bool":true}`, `{"array":{"sha256":"ab","element":"int32","dims":[1,2]}}`,
+	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -95,8 +95,10 @@ func TestOpenRefusesADamagedFileAndDoesNotChangeIt(t *testing.T) {
 	}{
 		"empty":       {func(b []byte) []byte { return nil }, "header 0"},
 		"a few bytes": {func(b []byte) []byte { return b[:100] }, "header 1"},
-		"text": {func(b []byte) []byte { return []byte(strings.Repeat("no database\n", 2000)) },
-			"not a bbolt file"},
+		"text": {
+			func(b []byte) []byte { return []byte(strings.Repeat("no database\n", 2000)) },
+			"not a bbolt file",
+		},
 		"zeros":                        {func(b []byte) []byte { clear(b); return b }, "not a bbolt file"},
 		"only headers":                 {func(b []byte) []byte { return b[:2*pageSize] }, "truncated"},
 		"a missing last page":          {func(b []byte) []byte { return b[:len(b)-1] }, "truncated"},

@@ -19,8 +19,10 @@ func TestErrorsForLackOfSpaceAreFullErrors(t *testing.T) {
 		"no space":      {&os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, true},
 		"a quota":       {&os.PathError{Op: "write", Path: "x", Err: syscall.EDQUOT}, true},
 		"a short write": {fmt.Errorf("write: %w", io.ErrShortWrite), true},
-		"the largest file, as text": {asText("file resize error", &os.PathError{Op: "truncate", Path: "x",
-			Err: syscall.EFBIG}), true},
+		"the largest file, as text": {asText("file resize error", &os.PathError{
+			Op: "truncate", Path: "x",
+			Err: syscall.EFBIG,
+		}), true},
 		"no space to sync, as text":    {asText("file sync error", syscall.ENOSPC), true},
 		"the mapping, as text":         {asText("mmap allocate error", syscall.ENOMEM), true},
 		"the largest file by bbolt":    {bbolterrors.ErrMaxSizeReached, true},

@@ -70,14 +70,27 @@ func TestEachIDIsAliveOrBuriedOrUnknown(t *testing.T) {
 			b.Put("a", []byte("new"))
 		}, map[string]string{"a": "new"}, false, false},
 		"deleted": {func(b *Batch) { b.Delete("a") }, map[string]string{}, false, false},
-		"buried and deleted": {func(b *Batch) { b.Bury("a", nil, 1); b.Delete("a") }, map[string]string{},
-			false, false},
-		"without its cold record": {func(b *Batch) { b.DeleteCold("a") }, map[string]string{"a": "hot"}, false,
-			false},
-		"unchanged by other changes": {func(b *Batch) { b.Delete("b"); b.DeleteCold("b") },
-			map[string]string{"a": "hot"}, true, false},
-		"changed, with its old cold record": {func(b *Batch) { b.Put("a", []byte("x")) }, map[string]string{"a": "x"},
-			true, false},
+		"buried and deleted": {
+			func(b *Batch) { b.Bury("a", nil, 1); b.Delete("a") },
+			map[string]string{},
+			false, false,
+		},
+		"without its cold record": {
+			func(b *Batch) { b.DeleteCold("a") },
+			map[string]string{"a": "hot"},
+			false,
+			false,
+		},
+		"unchanged by other changes": {
+			func(b *Batch) { b.Delete("b"); b.DeleteCold("b") },
+			map[string]string{"a": "hot"},
+			true, false,
+		},
+		"changed, with its old cold record": {
+			func(b *Batch) { b.Put("a", []byte("x")) },
+			map[string]string{"a": "x"},
+			true, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, newPath(t))

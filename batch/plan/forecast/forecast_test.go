@@ -251,8 +251,10 @@ func TestFCFSKeepsItsPromises(t *testing.T) {
 			}
 			e.Pass()
 			out := make([]batch.Estimate, 1)
-			f.Estimate(at, p, []batch.Ask{{Job: &batch.Job{EarliestStart: spec.EarliestStart},
-				Shapes: []batch.Shape{spec.Shape}}}, out)
+			f.Estimate(at, p, []batch.Ask{{
+				Job:    &batch.Job{EarliestStart: spec.EarliestStart},
+				Shapes: []batch.Shape{spec.Shape},
+			}}, out)
 			e.Submit(spec, work)
 			if kind == "held" {
 				apply(batch.Hold, spec)

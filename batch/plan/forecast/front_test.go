@@ -48,8 +48,10 @@ func drawShape(t *rapid.T, processors int32) batch.Shape {
 
 func drawLine(t *rapid.T) *line {
 	const processors = 8
-	shapes := []batch.Shape{{Width: int32(rapid.IntRange(1, processors).Draw(t, "runs")), Walltime: 7},
-		{Width: processors, Walltime: 5}}
+	shapes := []batch.Shape{
+		{Width: int32(rapid.IntRange(1, processors).Draw(t, "runs")), Walltime: 7},
+		{Width: processors, Walltime: 5},
+	}
 	for range rapid.IntRange(0, 30).Draw(t, "jobs") {
 		shapes = append(shapes, drawShape(t, processors))
 	}
@@ -230,8 +232,12 @@ func cut(p batch.Policy, jobs []batch.Handle) batch.Policy {
 }
 
 func TestAHeldJobHasNoForecast(t *testing.T) {
-	l := newLine(t, 1, []batch.Shape{{Width: 1, Walltime: 5}, {Width: 1, Walltime: 5}, {Width: 1, Walltime: 5},
-		{Width: 1, Walltime: 5}}).come(4)
+	l := newLine(t, 1, []batch.Shape{
+		{Width: 1, Walltime: 5},
+		{Width: 1, Walltime: 5},
+		{Width: 1, Walltime: 5},
+		{Width: 1, Walltime: 5},
+	}).come(4)
 	l.p.Apply(0, &batch.Event{Kind: batch.Hold, Job: 4})
 	for job, want := range map[int]batch.Time{2: 5, 3: 10, 4: batch.Never} {
 		if got := start(t, 0, l.p, 1, &l.specs[job-1], l.specs[job-1].Shape); got != want {

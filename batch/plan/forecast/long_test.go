@@ -73,8 +73,10 @@ func TestTheErrorOfLongQueuesIsAsDocumented(t *testing.T) {
 		}
 	}
 	t.Run("mixed", func(t *testing.T) { check(t, 640, mixed(jobs)) })
-	for _, name := range []string{"KTH-SP2-1996-2", "SDSC-SP2-1998-4.2-cln", "CTC-SP2-1996-3.1-cln",
-		"HPC2N-2002-2.2-cln"} {
+	for _, name := range []string{
+		"KTH-SP2-1996-2", "SDSC-SP2-1998-4.2-cln", "CTC-SP2-1996-3.1-cln",
+		"HPC2N-2002-2.2-cln",
+	} {
 		t.Run(name, func(t *testing.T) {
 			shapes, procs := recorded(t, name, jobs)
 			check(t, procs, shapes)

@@ -18,8 +18,10 @@ func TestWaitingJobsAreForecastInTheirPositions(t *testing.T) {
 	for name, c := range map[string]struct {
 		make  batch.Factory
 		plain bool
-	}{"fcfs": {fcfs.New, false}, "easy": {easy.New, false}, "easy as no queue": {easy.New, true}, "cbf": {cbf.New,
-		false}} {
+	}{"fcfs": {fcfs.New, false}, "easy": {easy.New, false}, "easy as no queue": {easy.New, true}, "cbf": {
+		cbf.New,
+		false,
+	}} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				const processors = 8

@@ -22,29 +22,57 @@ func TestOneSampleCorrectsANeedByAFractionOfTheDifference(t *testing.T) {
 		sample   needs.Sample
 		want     needs.Need
 	}{
-		"lower use for the time of the pace": {needs.Need{CPU: one}, needs.Sample{Span: 60 * s, CPU: one * 4 / 9,
-			Share: one}, needs.Need{CPU: 786431}},
-		"lower use for a second": {needs.Need{CPU: one}, needs.Sample{Span: s, CPU: 0, Share: one},
-			needs.Need{CPU: one - 17018}},
-		"higher use than declared": {needs.Need{CPU: one / 4}, needs.Sample{Span: 60 * s, CPU: one / 2,
-			Share: one}, needs.Need{CPU: (one/4 + one*9/16) / 2}},
-		"throttled below its need": {needs.Need{CPU: one / 2}, needs.Sample{Span: 60 * s, CPU: one / 4,
-			Share: one / 4, Throttled: 30 * s}, needs.Need{CPU: one / 2}},
-		"throttled at its need": {needs.Need{CPU: one / 2}, needs.Sample{Span: 60 * s, CPU: one / 2,
-			Share: one / 2, Throttled: 30 * s}, needs.Need{CPU: one * 3 / 4}},
-		"throttled rarely": {needs.Need{CPU: one}, needs.Sample{Span: 60 * s, CPU: 0, Share: one / 2,
-			Throttled: s}, needs.Need{CPU: (one + needs.Least) / 2}},
-		"no time": {needs.Need{CPU: one}, needs.Sample{Memory: 5 * mib},
-			needs.Need{CPU: one, Memory: 5 * mib}},
+		"lower use for the time of the pace": {needs.Need{CPU: one}, needs.Sample{
+			Span: 60 * s, CPU: one * 4 / 9,
+			Share: one,
+		}, needs.Need{CPU: 786431}},
+		"lower use for a second": {
+			needs.Need{CPU: one},
+			needs.Sample{Span: s, CPU: 0, Share: one},
+			needs.Need{CPU: one - 17018},
+		},
+		"higher use than declared": {needs.Need{CPU: one / 4}, needs.Sample{
+			Span: 60 * s, CPU: one / 2,
+			Share: one,
+		}, needs.Need{CPU: (one/4 + one*9/16) / 2}},
+		"throttled below its need": {needs.Need{CPU: one / 2}, needs.Sample{
+			Span: 60 * s, CPU: one / 4,
+			Share: one / 4, Throttled: 30 * s,
+		}, needs.Need{CPU: one / 2}},
+		"throttled at its need": {needs.Need{CPU: one / 2}, needs.Sample{
+			Span: 60 * s, CPU: one / 2,
+			Share: one / 2, Throttled: 30 * s,
+		}, needs.Need{CPU: one * 3 / 4}},
+		"throttled rarely": {needs.Need{CPU: one}, needs.Sample{
+			Span: 60 * s, CPU: 0, Share: one / 2,
+			Throttled: s,
+		}, needs.Need{CPU: (one + needs.Least) / 2}},
+		"no time": {
+			needs.Need{CPU: one},
+			needs.Sample{Memory: 5 * mib},
+			needs.Need{CPU: one, Memory: 5 * mib},
+		},
 		"nothing declared": {needs.Need{}, needs.Sample{Memory: 1}, needs.Need{CPU: one, Memory: mib}},
-		"memory without a limit": {needs.Need{CPU: one, Memory: 8 * mib}, needs.Sample{Memory: mib},
-			needs.Need{CPU: one, Memory: 8 * mib}},
-		"more memory than declared": {needs.Need{CPU: one, Memory: 8 * mib}, needs.Sample{Memory: 9*mib + 1},
-			needs.Need{CPU: one, Memory: 10 * mib}},
-		"a lowered limit": {needs.Need{CPU: one, Memory: 8 * mib}, needs.Sample{Memory: mib, Limit: 5*mib + 3},
-			needs.Need{CPU: one, Memory: 5*mib + 3}},
-		"a raised limit": {needs.Need{CPU: one, Memory: 8 * mib},
-			needs.Sample{Memory: mib, Limit: 20 * mib}, needs.Need{CPU: one, Memory: 20 * mib}},
+		"memory without a limit": {
+			needs.Need{CPU: one, Memory: 8 * mib},
+			needs.Sample{Memory: mib},
+			needs.Need{CPU: one, Memory: 8 * mib},
+		},
+		"more memory than declared": {
+			needs.Need{CPU: one, Memory: 8 * mib},
+			needs.Sample{Memory: 9*mib + 1},
+			needs.Need{CPU: one, Memory: 10 * mib},
+		},
+		"a lowered limit": {
+			needs.Need{CPU: one, Memory: 8 * mib},
+			needs.Sample{Memory: mib, Limit: 5*mib + 3},
+			needs.Need{CPU: one, Memory: 5*mib + 3},
+		},
+		"a raised limit": {
+			needs.Need{CPU: one, Memory: 8 * mib},
+			needs.Sample{Memory: mib, Limit: 20 * mib},
+			needs.Need{CPU: one, Memory: 20 * mib},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := needs.New(c.declared)
@@ -160,8 +188,10 @@ func TestTheEstimateConvergesToTheNeed(t *testing.T) {
 // A restored estimator has reported nothing, so it reports the same as the first one.
 func TestMeasuredNeedsAreRestored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		declared := needs.Need{CPU: batch.Share(rapid.Int32Range(1, int32(one)).Draw(t, "cpu")),
-			Memory: rapid.Int64Range(0, 1<<50).Draw(t, "memory")}
+		declared := needs.Need{
+			CPU:    batch.Share(rapid.Int32Range(1, int32(one)).Draw(t, "cpu")),
+			Memory: rapid.Int64Range(0, 1<<50).Draw(t, "memory"),
+		}
 		first, then := needs.New(declared), needs.New(declared)
 		for _, m := range samples().Draw(t, "before") {
 			first.Take(m)

@@ -97,8 +97,11 @@ func TestTheAllocatorAgreesWithAnArray(t *testing.T) {
 }
 
 func TestTasksGetNodesWithEnoughMemory(t *testing.T) {
-	a := New(batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 10}, {Processors: 4, Memory: 10},
-		{Processors: 1}}})
+	a := New(batch.Platform{Nodes: []batch.Node{
+		{Processors: 4, Memory: 10},
+		{Processors: 4, Memory: 10},
+		{Processors: 1},
+	}})
 	at := func(node, processors int32) batch.NodeAllocation {
 		return batch.NodeAllocation{Node: node, Processors: processors, Share: batch.One}
 	}

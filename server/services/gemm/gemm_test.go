@@ -144,8 +144,10 @@ func TestRunReplacesCAndReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 2 (1 - 3) + 5, 2 (4 - 6) + 10; 1.0 is 0x3ff0..., 6.0 is 0x4018...
-	if got, err := os.ReadFile(cfg.C); err != nil || !bytes.Equal(got, []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0,
-		0, 0, 0x18, 0x40}) {
+	if got, err := os.ReadFile(cfg.C); err != nil || !bytes.Equal(got, []byte{
+		0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0,
+		0, 0, 0x18, 0x40,
+	}) {
 		t.Errorf("%x, %v", got, err)
 	}
 	if !strings.HasPrefix(report.String(), "product  2 x 3 x 1 (C = 2 A B + 0.5 C)\nthreads  1\nseconds  0.") {
@@ -175,8 +177,10 @@ func TestRunRefusesBadInputAndDoesNotChangeC(t *testing.T) {
 		"no file":           {func(c *Config) { c.B = "" }, "b: got \"\""},
 		"no threads":        {func(c *Config) { c.Threads = 0 }, "threads: got 0"},
 		"below zero":        {func(c *Config) { c.Rows = -1 }, "rows: got -1"},
-		"too large": {func(c *Config) { c.Rows, c.Cols = MaxDimension, MaxDimension },
-			"elements of c: got 1099511627776"},
+		"too large": {
+			func(c *Config) { c.Rows, c.Cols = MaxDimension, MaxDimension },
+			"elements of c: got 1099511627776",
+		},
 	} {
 		cfg := files(t, random(2, 2, 1), random(2, 1, 2), random(2, 1, 3))
 		before, err := os.ReadFile(cfg.C)
