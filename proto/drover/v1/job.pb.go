@@ -630,7 +630,7 @@ func (x *JobDigest) GetMovedTo() string {
 	return ""
 }
 
-// Outcome says how a job ended.
+// Outcome describes the end of a job.
 type Outcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exit code, when it ended by itself.
