@@ -185,8 +185,10 @@ func TestOperatorSettlesMovesOfALostSite(t *testing.T) {
 					t.Errorf("%v: %v", wrong, d)
 				}
 			}
-			res, err := at.client.SettleJob(within(t), &droverv1.SettleJobRequest{JobId: id, Epoch: 1,
-				Settlement: c.settlement, Reason: "site lost in a fire"})
+			res, err := at.client.SettleJob(within(t), &droverv1.SettleJobRequest{
+				JobId: id, Epoch: 1,
+				Settlement: c.settlement, Reason: "site lost in a fire",
+			})
 			at.kill() // the answer is durable
 			at.run()
 			g.ground.open()

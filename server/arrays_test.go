@@ -55,8 +55,10 @@ func (s *testSite) array(t testing.TB, data []byte, e droverv1.ElementType, dims
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{Content: f, Element: e,
-		Dimensions: dims}}}
+	return &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{
+		Content: f, Element: e,
+		Dimensions: dims,
+	}}}
 }
 
 const (
@@ -160,25 +162,39 @@ func TestSubmitRefusesInvalidArrays(t *testing.T) {
 		reason, field string
 		accepted      string
 	}{
-		"other columns": {"below", s.array(t, six, ofFloat64, 3, 2), "wrong-dimensions", "below",
-			"3 x 3, by its dims below.rows x top.cols"},
-		"another size": {"top", s.array(t, six, ofFloat64, 2, 4), "wrong-dimensions", "top",
-			"64 bytes for 2 x 4 of float64"},
+		"other columns": {
+			"below", s.array(t, six, ofFloat64, 3, 2), "wrong-dimensions", "below",
+			"3 x 3, by its dims below.rows x top.cols",
+		},
+		"another size": {
+			"top", s.array(t, six, ofFloat64, 2, 4), "wrong-dimensions", "top",
+			"64 bytes for 2 x 4 of float64",
+		},
 		"a vector":        {"top", s.array(t, six, ofFloat64, 6), "wrong-type", "top", "a matrix of float64"},
 		"another element": {"top", s.array(t, six, ofInt32, 2, 6), "wrong-type", "top", "a matrix of float64"},
 		"no element":      {"top", s.array(t, six, 0, 2, 3), "wrong-type", "top", "a matrix of float64"},
 		"unknown element": {"top", s.array(t, six, 77, 2, 3), "wrong-type", "top", "a matrix of float64"},
-		"no dimensions": {"top", s.array(t, six, ofFloat64), "wrong-dimensions", "top",
-			"1 dimension of a vector, 2 of a matrix"},
-		"three dimensions": {"top", s.array(t, six, ofFloat64, 1, 2, 3), "wrong-dimensions", "top",
-			"1 dimension of a vector, 2 of a matrix"},
-		"negative dimensions": {"top", s.array(t, six, ofFloat64, -2, -3), "wrong-dimensions", "top",
-			"dimensions of at least 0"},
-		"an overflow": {"top", s.array(t, six, ofFloat64, 1<<62, 1<<62), "wrong-dimensions", "top",
-			"at most 2^53 elements"},
+		"no dimensions": {
+			"top", s.array(t, six, ofFloat64), "wrong-dimensions", "top",
+			"1 dimension of a vector, 2 of a matrix",
+		},
+		"three dimensions": {
+			"top", s.array(t, six, ofFloat64, 1, 2, 3), "wrong-dimensions", "top",
+			"1 dimension of a vector, 2 of a matrix",
+		},
+		"negative dimensions": {
+			"top", s.array(t, six, ofFloat64, -2, -3), "wrong-dimensions", "top",
+			"dimensions of at least 0",
+		},
+		"an overflow": {
+			"top", s.array(t, six, ofFloat64, 1<<62, 1<<62), "wrong-dimensions", "top",
+			"at most 2^53 elements",
+		},
 		"a file": {"top", good["journal"], "wrong-type", "top", "a matrix of float64"},
-		"empty value": {"top", &droverv1.Value{Kind: &droverv1.Value_ArrayValue{}}, "wrong-dimensions", "top",
-			"2 of a matrix"},
+		"empty value": {
+			"top", &droverv1.Value{Kind: &droverv1.Value_ArrayValue{}}, "wrong-dimensions", "top",
+			"2 of a matrix",
+		},
 		"unknown content": {"top", missing, "unknown-content", "top", "content that was uploaded"},
 		"missing content": {"top", unnamed, "bad-value", "top", "a file with its sha256"},
 	} {
@@ -187,8 +203,10 @@ func TestSubmitRefusesInvalidArrays(t *testing.T) {
 			given[k] = v
 		}
 		given[tc.argument] = tc.value
-		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t),
-			Request: &droverv1.Request{Service: "stack", Arguments: given}})
+		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{
+			JobId:   newID(t),
+			Request: &droverv1.Request{Service: "stack", Arguments: given},
+		})
 		_, d := detail(t, err)
 		if d.GetReason() != tc.reason || d.GetField() != "request.arguments."+tc.field ||
 			!strings.Contains(d.GetAccepted(), tc.accepted) {
@@ -205,10 +223,12 @@ func TestEstimateNeedsDimensionsButNoContent(t *testing.T) {
 	of := func(e droverv1.ElementType, dims ...int64) *droverv1.Value {
 		return &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{Element: e, Dimensions: dims}}}
 	}
-	res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "stack",
+	res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{
+		Service: "stack",
 		Arguments: arguments{
 			"top": of(ofFloat64, 40, 3), "below": of(ofFloat64, 1, 3), "x": of(ofInt32, 2), "journal": file(nil),
-		}}})
+		},
+	}})
 	if err != nil || res.GetQuote().GetWalltime().GetSeconds() != 88 { // (30 + 40) * 1.25
 		t.Errorf("%v, %v", res, err)
 	}

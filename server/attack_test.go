@@ -110,21 +110,35 @@ func TestEveryCallRefusesBadInput(t *testing.T) {
 		"hold: no round":       {hold(&droverv1.HoldJobsRequest{Lease: seconds(5)}), "round", "bad-value"},
 		"hold: long round":     {hold(&droverv1.HoldJobsRequest{Round: long, Lease: seconds(5)}), "round", "out-of-range"},
 		"hold: no lease":       {hold(&droverv1.HoldJobsRequest{Round: "r"}), "lease", "out-of-range"},
-		"hold: endless lease": {hold(&droverv1.HoldJobsRequest{Round: "r", Lease: seconds(1 << 40)}), "lease",
-			"out-of-range"},
+		"hold: endless lease": {
+			hold(&droverv1.HoldJobsRequest{Round: "r", Lease: seconds(1 << 40)}), "lease",
+			"out-of-range",
+		},
 		"hold: negative lease": {hold(&droverv1.HoldJobsRequest{Round: "r", Lease: seconds(-1)}), "lease", "out-of-range"},
-		"place: invalid site": {place(&droverv1.PlaceJobsRequest{Round: "r",
-			Placements: []*droverv1.Placement{{JobId: id, To: "a b"}}}), "placements[0].to", "bad-value"},
-		"place: own name": {place(&droverv1.PlaceJobsRequest{Round: "r",
-			Placements: []*droverv1.Placement{{JobId: id, To: "lyon"}}}), "placements[0].to", "bad-value"},
-		"place: negative width": {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(-1, 60)}),
-			"placements[0].shape.width", "too-wide"},
-		"place: huge width": {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(math.MaxInt32, 60)}),
-			"placements[0].shape.width", "too-wide"},
-		"place: negative time": {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(1, -1)}),
-			"placements[0].shape.walltime", "out-of-range"},
-		"place: endless": {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(1, 1<<38)}),
-			"placements[0].shape.walltime", "out-of-range"},
+		"place: invalid site": {place(&droverv1.PlaceJobsRequest{
+			Round:      "r",
+			Placements: []*droverv1.Placement{{JobId: id, To: "a b"}},
+		}), "placements[0].to", "bad-value"},
+		"place: own name": {place(&droverv1.PlaceJobsRequest{
+			Round:      "r",
+			Placements: []*droverv1.Placement{{JobId: id, To: "lyon"}},
+		}), "placements[0].to", "bad-value"},
+		"place: negative width": {
+			place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(-1, 60)}),
+			"placements[0].shape.width", "too-wide",
+		},
+		"place: huge width": {
+			place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(math.MaxInt32, 60)}),
+			"placements[0].shape.width", "too-wide",
+		},
+		"place: negative time": {
+			place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(1, -1)}),
+			"placements[0].shape.walltime", "out-of-range",
+		},
+		"place: endless": {
+			place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(1, 1<<38)}),
+			"placements[0].shape.walltime", "out-of-range",
+		},
 		"moves: invalid filter": {moves, "filter", "bad-value"},
 		"moves: large page":     {page, "page_size", "out-of-range"},
 		"moves: invalid token":  {token, "page_token", "bad-value"},
@@ -134,10 +148,14 @@ func TestEveryCallRefusesBadInput(t *testing.T) {
 		"confirm: unknown":      {unknown, "job_id", "unknown-job"},
 		"drop: nothing":         {drop, "job_id", "bad-value"},
 		"resolve: upper case":   {resolve, "job_id", "bad-value"},
-		"read: negative": {content(&droverv1.ReadContentRequest{JobId: id, Argument: "a", Offset: -1}), "offset",
-			"out-of-range"},
-		"read: no such argument": {content(&droverv1.ReadContentRequest{JobId: id, Argument: "../../drover.db"}),
-			"argument", "unknown-content"},
+		"read: negative": {
+			content(&droverv1.ReadContentRequest{JobId: id, Argument: "a", Offset: -1}), "offset",
+			"out-of-range",
+		},
+		"read: no such argument": {
+			content(&droverv1.ReadContentRequest{JobId: id, Argument: "../../drover.db"}),
+			"argument", "unknown-content",
+		},
 		"reserve: no request":   {reserve(func(r *droverv1.ReserveRequest) { r.Request = nil }), "request", "bad-value"},
 		"reserve: no sender":    {reserve(func(r *droverv1.ReserveRequest) { r.From = "" }), "from", "bad-value"},
 		"reserve: own name":     {reserve(func(r *droverv1.ReserveRequest) { r.From = "lyon" }), "from", "bad-value"},
@@ -147,10 +165,14 @@ func TestEveryCallRefusesBadInput(t *testing.T) {
 		"reserve: age":          {reserve(func(r *droverv1.ReserveRequest) { r.Age = &durationpb.Duration{Seconds: math.MaxInt64} }), "age", "out-of-range"},
 		"reserve: sent":         {reserve(func(r *droverv1.ReserveRequest) { r.SentAt = &timestamppb.Timestamp{Seconds: math.MinInt64} }), "sent_at", "out-of-range"},
 		"reserve: history":      {reserve(func(r *droverv1.ReserveRequest) { r.Moves = tooMany }), "moves", "out-of-range"},
-		"reserve: long reason": {reserve(func(r *droverv1.ReserveRequest) { r.Moves[0].Reason = long }),
-			"moves[0].reason", "out-of-range"},
-		"reserve: present": {reserve(func(r *droverv1.ReserveRequest) { r.PresentCompletion = seconds(-1) }),
-			"present_completion", "out-of-range"},
+		"reserve: long reason": {
+			reserve(func(r *droverv1.ReserveRequest) { r.Moves[0].Reason = long }),
+			"moves[0].reason", "out-of-range",
+		},
+		"reserve: present": {
+			reserve(func(r *droverv1.ReserveRequest) { r.PresentCompletion = seconds(-1) }),
+			"present_completion", "out-of-range",
+		},
 		"reserve: unknown file": {reserve(func(r *droverv1.ReserveRequest) {
 			r.Request = copyOf(strings.Repeat("a", 64))
 		}), "from", "unknown-site"},
@@ -168,29 +190,39 @@ func TestEveryCallRefusesBadInput(t *testing.T) {
 		})
 	}
 	// Calls about unknown jobs and rounds are harmless.
-	if res, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: "r", Lease: seconds(60),
-		JobIds: make([]string, 500_000)}); err != nil || len(res.GetJobs()) != 0 {
+	if res, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{
+		Round: "r", Lease: seconds(60),
+		JobIds: make([]string, 500_000),
+	}); err != nil || len(res.GetJobs()) != 0 {
 		t.Errorf("HoldJobs of 500,000 empty IDs: %v, %v", len(res.GetJobs()), err)
 	}
-	if _, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: "r", Lease: seconds(60),
-		JobIds: ids(1_000_000)}); connect.CodeOf(err) != connect.CodeResourceExhausted {
+	if _, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{
+		Round: "r", Lease: seconds(60),
+		JobIds: ids(1_000_000),
+	}); connect.CodeOf(err) != connect.CodeResourceExhausted {
 		t.Errorf("HoldJobs of 1,000,000 IDs: %v", err)
 	}
-	if res, err := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{Round: "none",
-		Placements: []*droverv1.Placement{{JobId: newID(t)}, {}, {JobId: id}}}); err != nil ||
+	if res, err := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{
+		Round:      "none",
+		Placements: []*droverv1.Placement{{JobId: newID(t)}, {}, {JobId: id}},
+	}); err != nil ||
 		len(res.GetJobs()) != 1 || res.GetJobs()[0].GetState() != waiting {
 		t.Errorf("PlaceJobs in an unknown round: %v, %v", res, err)
 	}
-	if res, err := p.Resolve(within(t), &droverv1.ResolveRequest{JobId: newID(t), Epoch: math.MaxUint32,
-		From: "x"}); err != nil || res.GetAnswer() != droverv1.ResolveAnswer_RESOLVE_ANSWER_PENDING {
+	if res, err := p.Resolve(within(t), &droverv1.ResolveRequest{
+		JobId: newID(t), Epoch: math.MaxUint32,
+		From: "x",
+	}); err != nil || res.GetAnswer() != droverv1.ResolveAnswer_RESOLVE_ANSWER_PENDING {
 		t.Errorf("Resolve of an unknown job: %v, %v", res, err)
 	}
 	s.restarted(t, cfg, id)
 }
 
 func copyOf(sha string) *droverv1.Request {
-	return &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(&droverv1.File{Sha256: sha,
-		SizeBytes: 1})}}
+	return &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(&droverv1.File{
+		Sha256:    sha,
+		SizeBytes: 1,
+	})}}
 }
 
 func ids(n int) []string {
@@ -247,8 +279,10 @@ func TestEpochsDoNotWrapAround(t *testing.T) {
 		res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED {
 		t.Fatalf("reserve: %v, %v", res, err)
 	}
-	if _, err := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: r.GetJobId(), Epoch: math.MaxUint32,
-		From: "mars"}); err != nil {
+	if _, err := p.Confirm(within(t), &droverv1.ConfirmRequest{
+		JobId: r.GetJobId(), Epoch: math.MaxUint32,
+		From: "mars",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	refused := func() {
@@ -261,12 +295,16 @@ func TestEpochsDoNotWrapAround(t *testing.T) {
 	if err := s.do(context.Background(), refused); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: "r", Lease: seconds(60),
-		JobIds: []string{r.GetJobId()}}); err != nil {
+	if _, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{
+		Round: "r", Lease: seconds(60),
+		JobIds: []string{r.GetJobId()},
+	}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{Round: "r",
-		Placements: []*droverv1.Placement{{JobId: r.GetJobId(), To: "mars"}}})
+	res, err := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{
+		Round:      "r",
+		Placements: []*droverv1.Placement{{JobId: r.GetJobId(), To: "mars"}},
+	})
 	if err != nil || res.GetJobs()[0].GetState() != waiting || res.GetJobs()[0].GetEpoch() != math.MaxUint32 {
 		t.Errorf("place: %v, %v", res, err)
 	}

@@ -30,8 +30,10 @@ services:
 // The server is killed around the request to checkpoint. It cannot know whether the job
 // received it.
 func TestJobCheckpointedWhileTheServerIsDownResumes(t *testing.T) {
-	for name, away := range map[string]bool{"checkpoint while the server is down": true,
-		"checkpoint after the restart": false} {
+	for name, away := range map[string]bool{
+		"checkpoint while the server is down": true,
+		"checkpoint after the restart":        false,
+	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProcessSite(t, "lyon", savesYAML)
 			p.run()
@@ -99,10 +101,16 @@ func TestOutcomeOfAnUnwatchedAttempt(t *testing.T) {
 		"cancelled during its checkpoint":  {site.Cancelling, exited(85), true, batch.EndCancelled},
 		"finished":                         {site.Running, exited(0), true, batch.EndDone},
 		"failed":                           {site.Running, exited(3), true, batch.EndFailed},
-		"killed before its walltime": {site.Running, attempt.Status{Condition: attempt.Signaled,
-			Signal: syscall.SIGKILL, Started: began}, true, batch.EndFailed},
-		"lost during its checkpoint": {site.Running, attempt.Status{Condition: attempt.Lost, Started: began}, true,
-			batch.EndLost},
+		"killed before its walltime": {site.Running, attempt.Status{
+			Condition: attempt.Signaled,
+			Signal:    syscall.SIGKILL, Started: began,
+		}, true, batch.EndFailed},
+		"lost during its checkpoint": {
+			site.Running,
+			attempt.Status{Condition: attempt.Lost, Started: began},
+			true,
+			batch.EndLost,
+		},
 	} {
 		j := &site.Job{State: c.state, Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}
 		got := outcome(j, &c.status, began.Add(time.Second), c.can)

@@ -171,8 +171,10 @@ func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	service := func(text, launch string) string {
 		return strings.Replace(text, "{inline: []}", strings.Replace(mpi, "LAUNCH", launch, 1), 1)
 	}
-	for _, text := range []string{service(far, "per-node"), service(far, "per-task"), service(good, "once"),
-		service(good, "per-task") + "policy: {name: dfrs}"} {
+	for _, text := range []string{
+		service(far, "per-node"), service(far, "per-task"), service(good, "once"),
+		service(good, "per-task") + "policy: {name: dfrs}",
+	} {
 		if _, err := ParseConfig([]byte(text), ""); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -21,8 +21,10 @@ import (
 // content store evicts anything.
 func (s *Server) openContent(dir string) error {
 	l := &s.cfg.Limits
-	d, damaged, err := depot.Open(depot.Config{Dir: filepath.Join(dir, "depot"), Quota: int64(l.Data),
-		OwnerQuota: int64(l.DataOwner)})
+	d, damaged, err := depot.Open(depot.Config{
+		Dir: filepath.Join(dir, "depot"), Quota: int64(l.Data),
+		OwnerQuota: int64(l.DataOwner),
+	})
 	if err != nil {
 		return err
 	}
@@ -124,8 +126,10 @@ const maxOwner = 255
 // checkData refuses invalid data, whatever the content.
 func (s *Server) checkData(d *depot.Data) error {
 	bad := func(field, accepted, value string) error {
-		return &problem.Problem{Reason: problem.BadValue, Field: "data." + field, Accepted: accepted,
-			Message: fmt.Sprintf("%s: %.70q", field, value)}
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: "data." + field, Accepted: accepted,
+			Message: fmt.Sprintf("%s: %.70q", field, value),
+		}
 	}
 	switch {
 	case !depot.IsID(d.ID):
@@ -164,8 +168,10 @@ func checkBlock(d *depot.Data) error {
 }
 
 func badHandle(field, id string) *problem.Problem {
-	return &problem.Problem{Reason: problem.BadValue, Field: field, Accepted: "a handle: a lower-case UUIDv7",
-		Message: fmt.Sprintf("%s: %.70q", field, id)}
+	return &problem.Problem{
+		Reason: problem.BadValue, Field: field, Accepted: "a handle: a lower-case UUIDv7",
+		Message: fmt.Sprintf("%s: %.70q", field, id),
+	}
 }
 
 // GetData returns the named data that are here, and what is known of the others.
@@ -343,6 +349,8 @@ func checkContent(want blobs.Want) error {
 }
 
 func badSHA256(sha, accepted string) *problem.Problem {
-	return &problem.Problem{Reason: problem.BadValue, Field: "sha256", Accepted: accepted,
-		Message: fmt.Sprintf("sha256: %.70q", sha)}
+	return &problem.Problem{
+		Reason: problem.BadValue, Field: "sha256", Accepted: accepted,
+		Message: fmt.Sprintf("sha256: %.70q", sha),
+	}
 }

@@ -28,8 +28,10 @@ func (s *testSite) put(t testing.TB, content string, mode droverv1.DataMode) *dr
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: &droverv1.Data{Id: newID(t), Content: f,
-		Mode: mode, Owner: "ann"}})
+	res, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: &droverv1.Data{
+		Id: newID(t), Content: f,
+		Mode: mode, Owner: "ann",
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,47 +175,85 @@ func TestInvalidDataRequestsAreRefused(t *testing.T) {
 			_, err := s.client.PutData(within(t), &droverv1.PutDataRequest{})
 			return err
 		}, connect.CodeInvalidArgument, "bad-value", "data.id"},
-		"no handle": {put(func(d *droverv1.Data) { d.Id = "../../etc/passwd" }),
-			connect.CodeInvalidArgument, "bad-value", "data.id"},
-		"no hash": {put(func(d *droverv1.Data) { d.Content = nil }), connect.CodeInvalidArgument,
-			"bad-value", "data.content.sha256"},
-		"content not here": {put(func(d *droverv1.Data) { d.Content.Sha256 = sum([]byte("never")) }),
-			connect.CodeNotFound, "unknown-content", "data.content.sha256"},
-		"another size": {put(func(d *droverv1.Data) { d.Content.SizeBytes = 25 }),
-			connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes"},
-		"a negative size": {put(func(d *droverv1.Data) { d.Content.SizeBytes = -1 }),
-			connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes"},
-		"a path for a name": {put(func(d *droverv1.Data) { d.Content.Name = "../x" }),
-			connect.CodeInvalidArgument, "bad-value", "data.content.name"},
-		"unknown mode": {put(func(d *droverv1.Data) { d.Mode = 99 }), connect.CodeInvalidArgument,
-			"bad-value", "data.mode"},
-		"control character in owner": {put(func(d *droverv1.Data) { d.Owner = "\a" }), connect.CodeInvalidArgument,
-			"bad-value", "data.owner"},
-		"elements only": {put(func(d *droverv1.Data) { d.Element = float }), connect.CodeInvalidArgument,
-			"wrong-dimensions", "data.dimensions"},
-		"dimensions only": {put(func(d *droverv1.Data) { d.Dimensions = []int64{24} }),
-			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
-		"too few elements": {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{2} }),
-			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
-		"a cube": {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{1, 1, 3} }),
-			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
-		"negative dimensions": {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{-1, -3} }),
-			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
-		"a handle in use": {put(func(d *droverv1.Data) { d.Id = taken.GetId() }), connect.CodeAlreadyExists,
-			"data-conflict", "data.id"},
+		"no handle": {
+			put(func(d *droverv1.Data) { d.Id = "../../etc/passwd" }),
+			connect.CodeInvalidArgument, "bad-value", "data.id",
+		},
+		"no hash": {
+			put(func(d *droverv1.Data) { d.Content = nil }), connect.CodeInvalidArgument,
+			"bad-value", "data.content.sha256",
+		},
+		"content not here": {
+			put(func(d *droverv1.Data) { d.Content.Sha256 = sum([]byte("never")) }),
+			connect.CodeNotFound, "unknown-content", "data.content.sha256",
+		},
+		"another size": {
+			put(func(d *droverv1.Data) { d.Content.SizeBytes = 25 }),
+			connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes",
+		},
+		"a negative size": {
+			put(func(d *droverv1.Data) { d.Content.SizeBytes = -1 }),
+			connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes",
+		},
+		"a path for a name": {
+			put(func(d *droverv1.Data) { d.Content.Name = "../x" }),
+			connect.CodeInvalidArgument, "bad-value", "data.content.name",
+		},
+		"unknown mode": {
+			put(func(d *droverv1.Data) { d.Mode = 99 }), connect.CodeInvalidArgument,
+			"bad-value", "data.mode",
+		},
+		"control character in owner": {
+			put(func(d *droverv1.Data) { d.Owner = "\a" }), connect.CodeInvalidArgument,
+			"bad-value", "data.owner",
+		},
+		"elements only": {
+			put(func(d *droverv1.Data) { d.Element = float }), connect.CodeInvalidArgument,
+			"wrong-dimensions", "data.dimensions",
+		},
+		"dimensions only": {
+			put(func(d *droverv1.Data) { d.Dimensions = []int64{24} }),
+			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions",
+		},
+		"too few elements": {
+			put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{2} }),
+			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions",
+		},
+		"a cube": {
+			put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{1, 1, 3} }),
+			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions",
+		},
+		"negative dimensions": {
+			put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{-1, -3} }),
+			connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions",
+		},
+		"a handle in use": {
+			put(func(d *droverv1.Data) { d.Id = taken.GetId() }), connect.CodeAlreadyExists,
+			"data-conflict", "data.id",
+		},
 		"more than the quota":         {sticky, connect.CodeResourceExhausted, "data-quota", "data.content.size_bytes"},
 		"query for an invalid handle": {get(newID(t), "x"), connect.CodeInvalidArgument, "bad-value", "ids[1]"},
 		"query for too many handles":  {get(make([]string, 1001)...), connect.CodeInvalidArgument, "out-of-range", "ids"},
-		"filter by an unknown key": {list(&droverv1.ServerServiceListDataRequest{Filter: "size=3"}),
-			connect.CodeInvalidArgument, "bad-value", "filter"},
-		"filter by an unknown mode": {list(&droverv1.ServerServiceListDataRequest{Filter: "mode=eternal"}),
-			connect.CodeInvalidArgument, "bad-value", "filter"},
-		"invalid page token": {list(&droverv1.ServerServiceListDataRequest{PageToken: "?"}),
-			connect.CodeInvalidArgument, "bad-value", "page_token"},
-		"a page too large": {list(&droverv1.ServerServiceListDataRequest{PageSize: 1001}),
-			connect.CodeInvalidArgument, "out-of-range", "page_size"},
-		"an offset behind the content": {func() error { _, err := s.fetch(within(t), taken.GetId(), 1000); return err },
-			connect.CodeInvalidArgument, "out-of-range", "Range"},
+		"filter by an unknown key": {
+			list(&droverv1.ServerServiceListDataRequest{Filter: "size=3"}),
+			connect.CodeInvalidArgument, "bad-value", "filter",
+		},
+		"filter by an unknown mode": {
+			list(&droverv1.ServerServiceListDataRequest{Filter: "mode=eternal"}),
+			connect.CodeInvalidArgument, "bad-value", "filter",
+		},
+		"invalid page token": {
+			list(&droverv1.ServerServiceListDataRequest{PageToken: "?"}),
+			connect.CodeInvalidArgument, "bad-value", "page_token",
+		},
+		"a page too large": {
+			list(&droverv1.ServerServiceListDataRequest{PageSize: 1001}),
+			connect.CodeInvalidArgument, "out-of-range", "page_size",
+		},
+		"an offset behind the content": {
+			func() error { _, err := s.fetch(within(t), taken.GetId(), 1000); return err },
+			connect.CodeInvalidArgument, "out-of-range", "Range",
+		},
 		"removal of an invalid handle": {func() error {
 			_, err := s.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: "x"})
 			return err
@@ -275,8 +315,10 @@ func TestDataOverPlainHTTP(t *testing.T) {
 		t.Fatalf("put: %+v", a)
 	}
 	id := uuid.Must(uuid.NewV7()).String()
-	if _, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: &droverv1.Data{Id: id,
-		Content: &droverv1.File{Sha256: digest}}}); err != nil {
+	if _, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: &droverv1.Data{
+		Id:      id,
+		Content: &droverv1.File{Sha256: digest},
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	url := s.URL() + "/v1/data/" + id

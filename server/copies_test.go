@@ -242,8 +242,10 @@ func TestCopyResumesAfterARestart(t *testing.T) {
 	<-w.stuck
 	// What the wire has passed can still be in the system's buffers.
 	for have := int64(0); have < 4<<20; {
-		p, err := paris.client.StatContent(ctx, &droverv1.StatContentRequest{Sha256: d.GetContent().GetSha256(),
-			SizeBytes: 8 << 20})
+		p, err := paris.client.StatContent(ctx, &droverv1.StatContentRequest{
+			Sha256:    d.GetContent().GetSha256(),
+			SizeBytes: 8 << 20,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -437,8 +439,10 @@ func TestMoveTakesDataAlongUnlessSticky(t *testing.T) {
 	if _, p := detail(t, err); p.GetReason() != "not-movable" {
 		t.Errorf("move of a job with sticky data: %v", p)
 	}
-	if _, err := lyon.client.MoveJob(within(t), &droverv1.MoveJobRequest{JobId: free.GetId(), To: "paris",
-		MinGain: seconds(-1000)}); err != nil {
+	if _, err := lyon.client.MoveJob(within(t), &droverv1.MoveJobRequest{
+		JobId: free.GetId(), To: "paris",
+		MinGain: seconds(-1000),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	lyon.until(t, free.GetId(), droverv1.JobState_JOB_STATE_GONE)

@@ -25,8 +25,10 @@ func TestJobRunsWhenItsDependenciesAreDone(t *testing.T) {
 	name, say := pipe(t)
 	first := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Arguments: arguments{"pipe": text(name)}})
 	second := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(first.GetId())}})
-	third := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(second.GetId()),
-		onEnd(first.GetId()), onDone(second.GetId())}})
+	third := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{
+		onDone(second.GetId()),
+		onEnd(first.GetId()), onDone(second.GetId()),
+	}})
 	if second.GetState() != held || strings.Join(second.GetAwaits(), " ") != first.GetId() {
 		t.Errorf("second job: %v", second)
 	}
@@ -39,8 +41,10 @@ func TestJobRunsWhenItsDependenciesAreDone(t *testing.T) {
 	}
 	// A held job takes no processors: others run before it.
 	s.until(t, s.submit(t, &droverv1.Request{Service: "print"}).GetId(), done)
-	again, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: second.GetId(),
-		Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(first.GetId())}}})
+	again, err := s.client.Submit(within(t), &droverv1.SubmitRequest{
+		JobId:   second.GetId(),
+		Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(first.GetId())}},
+	})
 	if err != nil || again.GetJob().GetState() != held {
 		t.Errorf("repeated Submit: %v, %v", again, err)
 	}
@@ -64,8 +68,10 @@ func TestJobWithAFailedDependencyIsCancelledWithAReason(t *testing.T) {
 		Service: "print", Arguments: arguments{"code": number(3)}, After: []*droverv1.Dependency{onDone(first.GetId())},
 	})
 	second := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(fails.GetId())}})
-	clean := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onEnd(second.GetId()),
-		onEnd(fails.GetId())}})
+	clean := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{
+		onEnd(second.GetId()),
+		onEnd(fails.GetId()),
+	}})
 	say("x")
 	s.until(t, fails.GetId(), failed)
 	j := s.until(t, second.GetId(), cancelled)
@@ -81,11 +87,15 @@ func TestJobWithAFailedDependencyIsCancelledWithAReason(t *testing.T) {
 		"failed job":  {onDone(fails.GetId()), "dependency-failed", connect.CodeFailedPrecondition},
 		"unknown job": {onDone(newID(t)), "unknown-job", connect.CodeNotFound},
 		"invalid ID":  {onDone("last"), "bad-value", connect.CodeInvalidArgument},
-		"unknown condition": {&droverv1.Dependency{JobId: clean.GetId(), Condition: 77}, "bad-value",
-			connect.CodeInvalidArgument},
+		"unknown condition": {
+			&droverv1.Dependency{JobId: clean.GetId(), Condition: 77}, "bad-value",
+			connect.CodeInvalidArgument,
+		},
 	} {
-		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t),
-			Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{c.after}}})
+		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{
+			JobId:   newID(t),
+			Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{c.after}},
+		})
 		code, d := detail(t, err)
 		if code != c.code || d.GetReason() != c.reason || !strings.HasPrefix(d.GetField(), "request.after") ||
 			d.GetRetryable() {
@@ -93,8 +103,10 @@ func TestJobWithAFailedDependencyIsCancelledWithAReason(t *testing.T) {
 		}
 	}
 	own := newID(t)
-	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: own,
-		Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(own)}}})
+	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{
+		JobId:   own,
+		Request: &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(own)}},
+	})
 	if _, d := detail(t, err); d.GetReason() != "unknown-job" {
 		t.Errorf("dependency on itself: %v", d)
 	}

@@ -223,8 +223,10 @@ func (s *Server) checkDraft(c *rpc.DraftCall) (time.Duration, error) {
 	case s.disk.degraded():
 		return 0, errDiskFull
 	case c.Round == "":
-		return 0, &problem.Problem{Reason: problem.BadValue, Field: "round", Accepted: "a unique name",
-			Message: "round: no name"}
+		return 0, &problem.Problem{
+			Reason: problem.BadValue, Field: "round", Accepted: "a unique name",
+			Message: "round: no name",
+		}
 	case n > mostDrafted:
 		return 0, &problem.Problem{
 			Reason: problem.OutOfRange, Field: "questions",

@@ -300,19 +300,27 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 		accepted, hint string
 	}{
 		"no round": {&droverv1.DraftRequest{Begin: true}, connect.CodeInvalidArgument, "bad-value", "round", "a unique name", ""},
-		"long round": {&droverv1.DraftRequest{Round: strings.Repeat("r", 256)}, connect.CodeInvalidArgument,
-			"out-of-range", "round", "255", ""},
+		"long round": {
+			&droverv1.DraftRequest{Round: strings.Repeat("r", 256)}, connect.CodeInvalidArgument,
+			"out-of-range", "round", "255", "",
+		},
 		"no lease": {
-			&droverv1.DraftRequest{Round: "r",
-				Lease: &durationpb.Duration{}}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
+			&droverv1.DraftRequest{
+				Round: "r",
+				Lease: &durationpb.Duration{},
+			}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
 		},
 		"huge lease": {
-			&droverv1.DraftRequest{Round: "r",
-				Lease: seconds(3601)}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
+			&droverv1.DraftRequest{
+				Round: "r",
+				Lease: seconds(3601),
+			}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
 		},
 		"negative lease": {
-			&droverv1.DraftRequest{Round: "r",
-				Lease: seconds(-1)}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
+			&droverv1.DraftRequest{
+				Round: "r",
+				Lease: seconds(-1),
+			}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
 		},
 		"too many questions": {
 			&droverv1.DraftRequest{Round: "r", Questions: append(many,
@@ -320,17 +328,23 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 			"several calls",
 		},
 		"junk for a job": {
-			&droverv1.DraftRequest{Round: "r", Edits: []*droverv1.DraftEdit{{JobId: id},
-				{JobId: "../x"}}}, connect.CodeInvalidArgument, "bad-value",
+			&droverv1.DraftRequest{Round: "r", Edits: []*droverv1.DraftEdit{
+				{JobId: id},
+				{JobId: "../x"},
+			}}, connect.CodeInvalidArgument, "bad-value",
 			"edits[1].job_id", "UUIDv7", "",
 		},
 		"junk in a question": {
-			&droverv1.DraftRequest{Round: "r",
-				Questions: standing("")}, connect.CodeInvalidArgument, "bad-value", "questions[0].job_id", "UUIDv7", "",
+			&droverv1.DraftRequest{
+				Round:     "r",
+				Questions: standing(""),
+			}, connect.CodeInvalidArgument, "bad-value", "questions[0].job_id", "UUIDv7", "",
 		},
 		"a request of what is taken out": {
-			&droverv1.DraftRequest{Round: "r", Edits: []*droverv1.DraftEdit{{JobId: id,
-				Request: wide}}}, connect.CodeInvalidArgument, "bad-value",
+			&droverv1.DraftRequest{Round: "r", Edits: []*droverv1.DraftEdit{{
+				JobId:   id,
+				Request: wide,
+			}}}, connect.CodeInvalidArgument, "bad-value",
 			"edits[0].request", "none", "",
 		},
 		"a transfer of what stands": {
@@ -338,11 +352,15 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 			connect.CodeInvalidArgument, "bad-value", "questions[0].not_before", "none", "",
 		},
 		"one round too many": {
-			&droverv1.DraftRequest{Round: "r2",
-				Begin: true}, connect.CodeResourceExhausted, "too-many-drafts", "begin", "at most 1", "",
+			&droverv1.DraftRequest{
+				Round: "r2",
+				Begin: true,
+			}, connect.CodeResourceExhausted, "too-many-drafts", "begin", "at most 1", "",
 		},
-		"an unknown round": {&droverv1.DraftRequest{Round: "r2"}, connect.CodeNotFound, "unknown-round", "round", "",
-			"begin a new round"},
+		"an unknown round": {
+			&droverv1.DraftRequest{Round: "r2"}, connect.CodeNotFound, "unknown-round", "round", "",
+			"begin a new round",
+		},
 	} {
 		_, err := s.client.Draft(within(t), tc.req)
 		code, d := detail(t, err)
@@ -370,8 +388,10 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 	}
 	res = s.draft(t, &droverv1.DraftRequest{
 		Round: "r", Edits: []*droverv1.DraftEdit{{JobId: queue[0]}},
-		Questions: []*droverv1.DraftQuestion{ask(wide), ask(&droverv1.Request{Service: "x"}),
-			ask(&droverv1.Request{Service: "block", Width: 9}), ask(&droverv1.Request{Service: "block", Walltime: seconds(0)})},
+		Questions: []*droverv1.DraftQuestion{
+			ask(wide), ask(&droverv1.Request{Service: "x"}),
+			ask(&droverv1.Request{Service: "block", Width: 9}), ask(&droverv1.Request{Service: "block", Walltime: seconds(0)}),
+		},
 	})
 	if got := quotes50(res.GetAnswers()); got != "5 unknown-service too-wide out-of-range" {
 		t.Errorf("answers: %s", got)
@@ -425,8 +445,10 @@ func TestDraftsWorkWhileTheSiteIsBusy(t *testing.T) {
 				for i := range 10 {
 					id := newID(t)
 					res, err := s.client.Draft(within(t), &droverv1.DraftRequest{
-						Round: round, Begin: i == 5, Edits: []*droverv1.DraftEdit{{JobId: queue[i%5]}, {JobId: id, Put: true,
-							Request: wide}},
+						Round: round, Begin: i == 5, Edits: []*droverv1.DraftEdit{{JobId: queue[i%5]}, {
+							JobId: id, Put: true,
+							Request: wide,
+						}},
 						Questions: append(standing(queue...), &droverv1.DraftQuestion{JobId: id, Request: wide}),
 					})
 					if err != nil || quotes50(res.GetEdits()[1:]) == "-" || len(res.GetAnswers()) != 6 {

@@ -218,8 +218,10 @@ func start(t testing.TB, cfg Config) *testSite {
 	protocols.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{Protocols: &protocols}
 	stopped := false
-	out := &testSite{Server: s, base: s.URL(),
-		client: droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, s.URL())}
+	out := &testSite{
+		Server: s, base: s.URL(),
+		client: droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, s.URL()),
+	}
 	out.stop = func() error {
 		stopped = true
 		transport.CloseIdleConnections() // a stopping server waits a second for them

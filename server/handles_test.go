@@ -16,8 +16,10 @@ import (
 
 // keeps returns a request that copies a value and keeps one argument as data.
 func keeps(from *droverv1.Value, argument, id string, mode droverv1.DataMode) *droverv1.Request {
-	return &droverv1.Request{Service: "copy", Owner: "ann", Arguments: arguments{"from": from},
-		Keep: map[string]*droverv1.Keep{argument: {DataId: id, Mode: mode}}}
+	return &droverv1.Request{
+		Service: "copy", Owner: "ann", Arguments: arguments{"from": from},
+		Keep: map[string]*droverv1.Keep{argument: {DataId: id, Mode: mode}},
+	}
 }
 
 // goes waits until the data are deleted.
@@ -38,8 +40,10 @@ func TestJobKeepsItsInputWhenTheHandleIsDeleted(t *testing.T) {
 	block := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
 	s.until(t, block.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
 	id := newID(t)
-	submit := &droverv1.SubmitRequest{JobId: id, Request: &droverv1.Request{Service: "copy",
-		Arguments: arguments{"from": handle(d.GetId())}}}
+	submit := &droverv1.SubmitRequest{JobId: id, Request: &droverv1.Request{
+		Service:   "copy",
+		Arguments: arguments{"from": handle(d.GetId())},
+	}}
 	res, err := s.client.Submit(within(t), submit)
 	if err != nil {
 		t.Fatal(err)
@@ -85,15 +89,19 @@ func TestSubmitChecksWhatARequestSaysAboutAHandle(t *testing.T) {
 		code    connect.Code
 		reason  string
 	}{
-		"another hash": {value(func(f *droverv1.File) { f.Sha256 = sum([]byte("x")) }), connect.CodeInvalidArgument,
-			"bad-value"},
+		"another hash": {
+			value(func(f *droverv1.File) { f.Sha256 = sum([]byte("x")) }), connect.CodeInvalidArgument,
+			"bad-value",
+		},
 		"another size": {value(func(f *droverv1.File) { f.SizeBytes = 8 }), connect.CodeInvalidArgument, "bad-value"},
 		"no handle":    {value(func(f *droverv1.File) { f.DataId = "last" }), connect.CodeInvalidArgument, "bad-value"},
 		"never here":   {value(func(f *droverv1.File) { f.DataId = never }), connect.CodeNotFound, "unknown-data"},
-		"an array": {&droverv1.Request{Service: "copy",
+		"an array": {&droverv1.Request{
+			Service: "copy",
 			Arguments: arguments{"from": {Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{
 				Content: &droverv1.File{DataId: d.GetId()}, Element: droverv1.ElementType_ELEMENT_TYPE_UINT8, Dimensions: []int64{8},
-			}}}}}, connect.CodeInvalidArgument, "wrong-dimensions"},
+			}}}},
+		}, connect.CodeInvalidArgument, "wrong-dimensions"},
 	} {
 		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: tc.request})
 		if code, p := detail(t, err); code != tc.code || p.GetReason() != tc.reason ||
@@ -119,8 +127,10 @@ func TestVolatileDataAreDeletedAfterTheFirstJob(t *testing.T) {
 	s := start(t, cfg)
 	d := s.put(t, "content", volatileMode)
 	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{ // refused: it does not use the data
-		JobId: newID(t), Request: &droverv1.Request{Service: "copy", Width: 99,
-			Arguments: arguments{"from": handle(d.GetId())}},
+		JobId: newID(t), Request: &droverv1.Request{
+			Service: "copy", Width: 99,
+			Arguments: arguments{"from": handle(d.GetId())},
+		},
 	})
 	if err == nil || len(s.depot.Users()) != 0 {
 		t.Fatalf("refused: %v, users %v", err, s.depot.Users())
@@ -190,8 +200,10 @@ func TestInputsAreKeptBeforeTheJobIsAccepted(t *testing.T) {
 		reason, field string
 	}{
 		"a job that is not accepted": {refused, "too-wide", "request.width"},
-		"no room": {keeps(file(large), "from", newID(t), persistentMode), "data-quota",
-			"request.keep.from"},
+		"no room": {
+			keeps(file(large), "from", newID(t), persistentMode), "data-quota",
+			"request.keep.from",
+		},
 		"no such argument":     {keeps(file(f), "form", newID(t), persistentMode), "bad-value", "request.keep.form"},
 		"a mode of tomorrow":   {keeps(file(f), "from", newID(t), 99), "bad-value", "request.keep.from.mode"},
 		"no handle":            {keeps(file(f), "from", "x", persistentMode), "bad-value", "request.keep.from.data_id"},
@@ -225,8 +237,10 @@ func TestOutputsAreKeptBeforeTheyAreReported(t *testing.T) {
 	if got, err := s.fetch(within(t), id, 0); err != nil || got != "content" {
 		t.Errorf("content: %q, %v", got, err)
 	}
-	next := s.until(t, s.submit(t, &droverv1.Request{Service: "copy",
-		Arguments: arguments{"from": handle(id)}}).GetId(), droverv1.JobState_JOB_STATE_DONE)
+	next := s.until(t, s.submit(t, &droverv1.Request{
+		Service:   "copy",
+		Arguments: arguments{"from": handle(id)},
+	}).GetId(), droverv1.JobState_JOB_STATE_DONE)
 	if got, err := s.download(within(t), next.GetId(), "to", 0); err != nil || string(got) != "content" {
 		t.Errorf("used by the next job: %q, %v", got, err)
 	}

@@ -166,7 +166,8 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 
 // SendInput sends an input file of a job that this server still has, from an offset on.
 func (s *Server) SendInput(ctx context.Context, name, argument string, offset int64,
-	send func(files.Piece) error) error {
+	send func(files.Piece) error,
+) error {
 	r, err := s.Job(ctx, name)
 	if err != nil {
 		return err
@@ -235,8 +236,10 @@ type messageKey struct {
 }
 
 func newOutbox(s *Server) *outbox {
-	return &outbox{s: s, peers: rpc.NewPeers(), busy: make(chan struct{}, messagesAtOnce),
-		pending: make(map[messageKey]bool)}
+	return &outbox{
+		s: s, peers: rpc.NewPeers(), busy: make(chan struct{}, messagesAtOnce),
+		pending: make(map[messageKey]bool),
+	}
 }
 
 // send sends a message unless the same one is already pending; called by the loop.

@@ -38,7 +38,8 @@ func ask(t *testing.T, method, url string, body io.Reader, headers ...string) an
 	}
 	transport := &http.Transport{DisableKeepAlives: true}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request,
-		[]*http.Request) error {
+		[]*http.Request,
+	) error {
 		return http.ErrUseLastResponse
 	}}
 	res, err := client.Do(req)
@@ -251,8 +252,10 @@ func TestUploadResumesAfterAServerKill(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 64<<10) // 1 MiB
 	stat := func() *droverv1.StatContentResponse {
 		t.Helper()
-		have, err := p.client.StatContent(within(t), &droverv1.StatContentRequest{Sha256: sum(data),
-			SizeBytes: int64(len(data))})
+		have, err := p.client.StatContent(within(t), &droverv1.StatContentRequest{
+			Sha256:    sum(data),
+			SizeBytes: int64(len(data)),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

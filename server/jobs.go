@@ -52,7 +52,8 @@ func (s *Server) Job(ctx context.Context, name string) (site.Job, error) {
 // does not fit into the page. Jobs returns the token of the next page. Jobs that are forgotten
 // between two pages leave no gap.
 func (s *Server) Jobs(ctx context.Context, f site.Filter, token string, limit int,
-	take func(*site.Job) bool) (next string, err error) {
+	take func(*site.Job) bool,
+) (next string, err error) {
 	after := uint64(0)
 	if token != "" {
 		if after, err = strconv.ParseUint(token, 10, 64); err != nil {
@@ -208,7 +209,8 @@ func (s *Server) Cancel(ctx context.Context, name string) (site.Job, error) {
 
 // Settle ends a move as the operator decided.
 func (s *Server) Settle(ctx context.Context, name string, epoch uint32, settlement site.Settlement,
-	reason string) (site.Job, error) {
+	reason string,
+) (site.Job, error) {
 	return s.change(ctx, name, func() (site.Job, error) {
 		j, err := s.core.Settle(s.now(), batch.JobID(name), epoch, settlement, reason)
 		if err == nil {
@@ -285,7 +287,8 @@ func (s *Server) round(ctx context.Context, f func() ([]site.Job, error)) ([]sit
 
 // Moves returns a page of the known moves, the latest first.
 func (s *Server) Moves(ctx context.Context, f site.MoveFilter, after site.MoveCursor, limit int) (page []site.JobMove,
-	err error) {
+	err error,
+) {
 	err = s.see(ctx, func() { page = s.core.Moves(f, after, limit) })
 	return page, err
 }

@@ -17,8 +17,10 @@ import (
 
 func TestJobLifeCycle(t *testing.T) {
 	s := start(t, configured(t, ""))
-	decision := &droverv1.DecisionRecord{Agent: "a", Chosen: "lyon", Candidates: []*droverv1.Candidate{{Site: "lyon",
-		Width: 1}}}
+	decision := &droverv1.DecisionRecord{Agent: "a", Chosen: "lyon", Candidates: []*droverv1.Candidate{{
+		Site:  "lyon",
+		Width: 1,
+	}}}
 	id := newID(t)
 	req := &droverv1.SubmitRequest{
 		JobId: id, Decision: decision,
@@ -51,8 +53,10 @@ func TestJobLifeCycle(t *testing.T) {
 	if got, want := s.log(t, &droverv1.ReadLogsRequest{JobId: id}), "$HOME `ls` ; * "+id+" 1\n"; got != want {
 		t.Errorf("stdout %q, want %q", got, want)
 	}
-	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: id, Stream: droverv1.LogStream_LOG_STREAM_STDERR, Offset: 3,
-		Follow: true}); got != "stderr\n" {
+	if got := s.log(t, &droverv1.ReadLogsRequest{
+		JobId: id, Stream: droverv1.LogStream_LOG_STREAM_STDERR, Offset: 3,
+		Follow: true,
+	}); got != "stderr\n" {
 		t.Errorf("stderr from offset 3: %q", got)
 	}
 	again, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id})
@@ -178,8 +182,10 @@ func TestCancelOfRunningAndWaitingJobs(t *testing.T) {
 
 func TestRepeatedSubmissionReturnsTheSameJob(t *testing.T) {
 	s := start(t, configured(t, ""))
-	req := &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print",
-		Arguments: arguments{"code": number(1)}}}
+	req := &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{
+		Service:   "print",
+		Arguments: arguments{"code": number(1)},
+	}}
 	var answers []*droverv1.Job
 	for range 3 {
 		res, err := s.client.Submit(within(t), req)
@@ -250,8 +256,10 @@ func TestPagesOfLargeJobsAreShort(t *testing.T) {
 	for range 5 {
 		essay := &droverv1.DecisionRecord{Agent: strings.Repeat("x", rpc.LargestMessage/5*2)}
 		id := newID(t)
-		if _, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: id,
-			Request: &droverv1.Request{Service: "block", Width: 4}, Decision: essay}); err != nil {
+		if _, err := s.client.Submit(within(t), &droverv1.SubmitRequest{
+			JobId:   id,
+			Request: &droverv1.Request{Service: "block", Width: 4}, Decision: essay,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, id)

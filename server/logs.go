@@ -88,6 +88,8 @@ func (s *Server) sendFile(ctx context.Context, f io.ReaderAt, offset int64, send
 }
 
 func badOffset(offset int64) *problem.Problem {
-	return &problem.Problem{Reason: problem.OutOfRange, Field: "offset", Accepted: "0 or more",
-		Message: fmt.Sprintf("offset: %d", offset)}
+	return &problem.Problem{
+		Reason: problem.OutOfRange, Field: "offset", Accepted: "0 or more",
+		Message: fmt.Sprintf("offset: %d", offset),
+	}
 }

@@ -133,8 +133,10 @@ func TestJobThatDeletesItsClaimRunsOnce(t *testing.T) {
 		"running, start not saved, with supervisor":               {why: "exit status"},
 		"running, start not saved, with supervisor, file removed": {file: true, why: "exit status"},
 		"running, start not saved, without supervisor":            {orphan: true, why: "lost"},
-		"ended, start not saved": {ends: true,
-			why: "lost|exit status"}, // the supervisor may still remember it
+		"ended, start not saved": {
+			ends: true,
+			why:  "lost|exit status",
+		}, // the supervisor may still remember it
 		"ended, start not saved, file removed":       {ends: true, file: true, why: "exit status"},
 		"ended, start not saved, without supervisor": {ends: true, orphan: true, why: "lost"},
 		"ended, start saved, file removed":           {saved: true, ends: true, file: true, why: "exit status"},
@@ -221,8 +223,10 @@ func TestServerDoesNotStartWithoutTheNodesOfARunningJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for nodes, want := range map[string]string{"{count: 1, processors: 2}": "accepted: 1..2",
-		"{count: 1, processors: 4}": "the platform has 1 nodes"} {
+	for nodes, want := range map[string]string{
+		"{count: 1, processors: 2}": "accepted: 1..2",
+		"{count: 1, processors: 4}": "the platform has 1 nodes",
+	} {
 		less := bytes.Replace(usual, []byte("{count: 2, processors: 2}"), []byte(nodes), 1)
 		if err := os.WriteFile(p.config, less, 0o600); err != nil {
 			t.Fatal(err)

@@ -205,8 +205,10 @@ func TestRequestedCPUCountsWhereProcessorsAreShared(t *testing.T) {
 			busy := s.submit(t, &droverv1.Request{Service: "spin"})
 			s.until(t, busy.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
 			completion := func(cpu float64) time.Duration {
-				res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "short",
-					Cpu: cpu}})
+				res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{
+					Service: "short",
+					Cpu:     cpu,
+				}})
 				if err != nil || res.GetQuote().GetRefusal() != nil {
 					t.Fatalf("%v, %v", res, err)
 				}

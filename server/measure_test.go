@@ -14,7 +14,8 @@ import (
 // idleGauge returns a gauge of unmeasured attempts with one process each.
 func idleGauge() *gauge {
 	return &gauge{meter: nothing{}, jobs: make(map[batch.Key]*gauged), divide: func(_ batch.Launch,
-		places []batch.NodeAllocation) ([][]batch.NodeAllocation, error) {
+		places []batch.NodeAllocation,
+	) ([][]batch.NodeAllocation, error) {
 		return [][]batch.NodeAllocation{places}, nil
 	}}
 }
@@ -34,31 +35,54 @@ func TestSampleIsPerTaskAndShare(t *testing.T) {
 		worth cgroup.CPU
 		want  needs.Sample
 	}{
-		"first sample": {gauged{members: []member{{tasks: 2}}, share: 7}, cgroup.Processor,
-			needs.Sample{Share: 7, Memory: 300}},
-		"two tasks": {gauged{members: []member{{tasks: 2, at: begin}}, share: 7}, cgroup.Processor,
-			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8, Throttled: batch.Second}},
-		"processors of half the host's": {gauged{members: []member{{tasks: 2, at: begin}}, share: 7}, cgroup.Processor / 2,
-			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 4, Throttled: batch.Second}},
-		"at most one processor": {gauged{members: []member{{tasks: 1, at: begin}}, share: 7}, cgroup.Processor / 2,
-			needs.Sample{Share: 7, Memory: 600, Span: 4 * batch.Second, CPU: batch.One, Throttled: batch.Second}},
+		"first sample": {
+			gauged{members: []member{{tasks: 2}}, share: 7},
+			cgroup.Processor,
+			needs.Sample{Share: 7, Memory: 300},
+		},
+		"two tasks": {
+			gauged{members: []member{{tasks: 2, at: begin}}, share: 7},
+			cgroup.Processor,
+			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8, Throttled: batch.Second},
+		},
+		"processors of half the host's": {
+			gauged{members: []member{{tasks: 2, at: begin}}, share: 7},
+			cgroup.Processor / 2,
+			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 4, Throttled: batch.Second},
+		},
+		"at most one processor": {
+			gauged{members: []member{{tasks: 1, at: begin}}, share: 7},
+			cgroup.Processor / 2,
+			needs.Sample{Share: 7, Memory: 600, Span: 4 * batch.Second, CPU: batch.One, Throttled: batch.Second},
+		},
 		"busy host": {
 			gauged{members: []member{{tasks: 2, at: begin, last: usage{Use: cgroup.Use{Throttled: time.Second}}}}, share: 7},
 			cgroup.Processor,
 			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One / 2},
 		},
 		"ended busy thread": {
-			gauged{members: []member{{tasks: 2, at: begin, last: usage{Use: cgroup.Use{Throttled: time.Second},
-				waited: time.Hour}}}, share: 7},
+			gauged{members: []member{{tasks: 2, at: begin, last: usage{
+				Use:    cgroup.Use{Throttled: time.Second},
+				waited: time.Hour,
+			}}}, share: 7},
 			cgroup.Processor,
 			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8},
 		},
-		"memory limit": {gauged{members: []member{{tasks: 2}}, share: 7, limit: 400}, cgroup.Processor,
-			needs.Sample{Share: 7, Memory: 300, Limit: 400}},
-		"two shares": {gauged{members: []member{{tasks: 2, at: begin}}, share: 7, mixed: true}, cgroup.Processor,
-			needs.Sample{Share: 7, Memory: 300}},
-		"paused": {gauged{members: []member{{tasks: 2, at: begin}}, share: 7, paused: true}, cgroup.Processor,
-			needs.Sample{Share: 7, Memory: 300}},
+		"memory limit": {
+			gauged{members: []member{{tasks: 2}}, share: 7, limit: 400},
+			cgroup.Processor,
+			needs.Sample{Share: 7, Memory: 300, Limit: 400},
+		},
+		"two shares": {
+			gauged{members: []member{{tasks: 2, at: begin}}, share: 7, mixed: true},
+			cgroup.Processor,
+			needs.Sample{Share: 7, Memory: 300},
+		},
+		"paused": {
+			gauged{members: []member{{tasks: 2, at: begin}}, share: 7, paused: true},
+			cgroup.Processor,
+			needs.Sample{Share: 7, Memory: 300},
+		},
 	} {
 		got, news := c.it.take([]usage{{0, begin.Add(4 * time.Second), used, waited}}, c.worth)
 		if diff := cmp.Diff(c.want, got); diff != "" || !news {
@@ -107,8 +131,10 @@ func TestSampleUsesTheBusiestProcess(t *testing.T) {
 func TestPauseInvalidatesACPUSample(t *testing.T) {
 	key := batch.Key{Job: "a"}
 	g := idleGauge()
-	g.enter(key, &batch.Job{CPU: batch.One / 2}, nil, batch.LaunchOnce, []batch.NodeAllocation{{Processors: 2,
-		Share: 5}, {Processors: 1, Share: 3}})
+	g.enter(key, &batch.Job{CPU: batch.One / 2}, nil, batch.LaunchOnce, []batch.NodeAllocation{{
+		Processors: 2,
+		Share:      5,
+	}, {Processors: 1, Share: 3}})
 	it := g.jobs[key]
 	if len(it.members) != 1 || it.members[0].tasks != 3 || it.share != 3 || !it.mixed {
 		t.Errorf("%+v", it)

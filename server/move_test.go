@@ -21,8 +21,10 @@ func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "policy: {name: fcfs}")
 	id := g.queue(payload)
-	j, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice", MinGain: seconds(10), Reason: "it would wait",
-		Agent: "a"})
+	j, err := g.move(&droverv1.MoveJobRequest{
+		JobId: id, To: "nice", MinGain: seconds(10), Reason: "it would wait",
+		Agent: "a",
+	})
 	if err != nil || j.GetState() != droverv1.JobState_JOB_STATE_MOVING || j.GetPeer() != "nice" || j.GetEpoch() != 1 {
 		t.Fatalf("moving: %v, %v", j, err)
 	}
@@ -68,8 +70,11 @@ func TestServerKilledDuringAMoveRunsTheJobOnce(t *testing.T) {
 		kill string
 	}
 	var all []scenario
-	for _, s := range []struct{ at, step string }{{"target", "Reserve"}, {"source", "ReadContent"},
-		{"target", "Confirm"}} {
+	for _, s := range []struct{ at, step string }{
+		{"target", "Reserve"},
+		{"source", "ReadContent"},
+		{"target", "Confirm"},
+	} {
 		for _, m := range []moment{before, after} {
 			for _, victim := range []string{"source", "target", "both"} {
 				all = append(all, scenario{s.at, s.step, m, victim})
@@ -125,13 +130,17 @@ func TestRefusedMoveLeavesTheJobInPlace(t *testing.T) {
 		field  string
 		code   connect.Code
 	}{
-		"no job": {func(r *droverv1.MoveJobRequest) { r.JobId = newID(t) }, "unknown-job", "job_id",
-			connect.CodeNotFound},
+		"no job": {
+			func(r *droverv1.MoveJobRequest) { r.JobId = newID(t) }, "unknown-job", "job_id",
+			connect.CodeNotFound,
+		},
 		"no site": {func(r *droverv1.MoveJobRequest) { r.To = "mars" }, "unknown-site", "to", connect.CodeNotFound},
 		"no name": {func(r *droverv1.MoveJobRequest) { r.To = "" }, "unknown-site", "to", connect.CodeNotFound},
 		"itself":  {func(r *droverv1.MoveJobRequest) { r.To = "lyon" }, "bad-value", "to", connect.CodeInvalidArgument},
-		"other epoch": {func(r *droverv1.MoveJobRequest) { r.SeenEpoch = 4_000_000_000 }, "stale-epoch", "seen_epoch",
-			connect.CodeFailedPrecondition},
+		"other epoch": {
+			func(r *droverv1.MoveJobRequest) { r.SeenEpoch = 4_000_000_000 }, "stale-epoch", "seen_epoch",
+			connect.CodeFailedPrecondition,
+		},
 	} {
 		req := &droverv1.MoveJobRequest{JobId: id, To: "nice"}
 		c.change(req)

@@ -31,8 +31,10 @@ func TestRecordsContainNoControlCharacters(t *testing.T) {
 	want.Agent, want.Candidates[1].Site = calm, "n ice"
 	want.Candidates[1].Missing.Detail.Message, want.Candidates[1].Missing.Detail.Offer.Site = calm, " "
 	s := start(t, configured(t, ""))
-	res, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t),
-		Request: &droverv1.Request{Service: "print"}, Decision: record})
+	res, err := s.client.Submit(within(t), &droverv1.SubmitRequest{
+		JobId:   newID(t),
+		Request: &droverv1.Request{Service: "print"}, Decision: record,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +49,14 @@ func TestControlCharactersInRequestsAreRemoved(t *testing.T) {
 	_, move := s.client.MoveJob(within(t), &droverv1.MoveJobRequest{JobId: id, To: "nice", Reason: steers})
 	_, agent := s.client.MoveJob(within(t), &droverv1.MoveJobRequest{JobId: id, To: "nice", Agent: steers})
 	_, settle := s.client.SettleJob(within(t), &droverv1.SettleJobRequest{JobId: id, Reason: steers})
-	_, place := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{Round: "r",
-		Placements: []*droverv1.Placement{{JobId: id, Reason: steers}}})
-	_, site := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t),
-		Request: &droverv1.Request{Service: "print", Site: steers}})
+	_, place := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{
+		Round:      "r",
+		Placements: []*droverv1.Placement{{JobId: id, Reason: steers}},
+	})
+	_, site := s.client.Submit(within(t), &droverv1.SubmitRequest{
+		JobId:   newID(t),
+		Request: &droverv1.Request{Service: "print", Site: steers},
+	})
 	for field, err := range map[string]error{
 		"reason": move, "agent": agent, "placements[0].reason": place, "request.site": site,
 	} {
@@ -74,8 +80,10 @@ func TestHistoryOfAnIncomingJobIsCleaned(t *testing.T) {
 	r := g.ground.request("once", 1, true, 0)
 	reserve := &droverv1.ReserveRequest{
 		JobId: id, Epoch: 1, From: "lyon", Request: r, Decision: &droverv1.DecisionRecord{Agent: steers},
-		Moves: []*droverv1.Move{{From: "lyon", To: "nice", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_PENDING,
-			Reason: steers, Agent: steers}},
+		Moves: []*droverv1.Move{{
+			From: "lyon", To: "nice", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_PENDING,
+			Reason: steers, Agent: steers,
+		}},
 	}
 	res, err := p.Reserve(within(t), reserve)
 	for ctx := within(t); connect.CodeOf(err) == connect.CodeNotFound &&

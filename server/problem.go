@@ -83,8 +83,10 @@ func problemOf(err error) *problem.Problem {
 			Hint: "the server's log has the reason; drover sites shows other sites",
 		}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &problem.Problem{Reason: problem.Timeout, Message: "the call ended before it was answered",
-			Retryable: true}
+		return &problem.Problem{
+			Reason: problem.Timeout, Message: "the call ended before it was answered",
+			Retryable: true,
+		}
 	}
 	return nil
 }

@@ -38,7 +38,8 @@ func (s *Server) tryClaim(ctx context.Context, key batch.Key) (won bool, err err
 // attach returns what the claim file and the supervisor know of an attempt. Won reports that it
 // never ran; p is its process if it runs.
 func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bool, st attempt.Status, p exec.Launched,
-	err error) {
+	err error,
+) {
 	st, p, err = s.runner.Attach(ctx, key, j)
 	if err != nil {
 		return false, st, nil, err
@@ -127,8 +128,10 @@ func outcome(j *site.Job, st *attempt.Status, ended time.Time, can bool) batch.O
 	case can && st.Condition == attempt.Exited && st.Code == batch.CheckpointStatus:
 		return batch.Outcome{End: batch.EndStopped, ExitCode: st.Code, Reason: "checkpointed"}
 	case st.Condition == attempt.Exited:
-		return batch.Outcome{End: batch.EndFailed, ExitCode: st.Code,
-			Reason: withMore("exit status "+strconv.Itoa(st.Code), st.Reason)}
+		return batch.Outcome{
+			End: batch.EndFailed, ExitCode: st.Code,
+			Reason: withMore("exit status "+strconv.Itoa(st.Code), st.Reason),
+		}
 	case j.State == site.Cancelling:
 		return batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}
 	case !st.Started.IsZero() && ended.Sub(st.Started) >= limit:

@@ -78,8 +78,10 @@ func TestEventsLeaveLaunchingAttemptsAlone(t *testing.T) {
 	key := batch.Key{Job: "a", Attempt: 1}
 	launched := make(chan error)
 	go func() {
-		_, err := k.Launch(t.Context(), exec.Spec{Key: key, Allocation: []batch.NodeAllocation{{Processors: 1,
-			Share: batch.One}}}, &site.Job{ID: "a"})
+		_, err := k.Launch(t.Context(), exec.Spec{Key: key, Allocation: []batch.NodeAllocation{{
+			Processors: 1,
+			Share:      batch.One,
+		}}}, &site.Job{ID: "a"})
 		launched <- err
 	}()
 	<-n.asked

@@ -32,44 +32,84 @@ func TestInvalidRequestsAreRefusedWithDetails(t *testing.T) {
 		"no request":      {nil, connect.CodeInvalidArgument, "bad-value", "request"},
 		"no service":      {&droverv1.Request{}, connect.CodeInvalidArgument, "bad-value", "request.service"},
 		"unknown service": {&droverv1.Request{Service: "odd"}, connect.CodeNotFound, "unknown-service", "request.service"},
-		"unknown argument": {&droverv1.Request{Service: "print", Arguments: arguments{"odd": number(1)}},
-			connect.CodeInvalidArgument, "unknown-argument", "request.arguments.odd"},
-		"missing argument": {&droverv1.Request{Service: "copy"}, connect.CodeInvalidArgument, "missing-argument",
-			"request.arguments.from"},
-		"wrong type": {&droverv1.Request{Service: "print", Arguments: arguments{"code": text("x")}},
-			connect.CodeInvalidArgument, "wrong-type", "request.arguments.code"},
-		"no value": {&droverv1.Request{Service: "print", Arguments: arguments{"code": {}}},
-			connect.CodeInvalidArgument, "bad-value", "request.arguments.code"},
-		"out of range": {&droverv1.Request{Service: "print", Arguments: arguments{"code": number(100)}},
-			connect.CodeInvalidArgument, "out-of-range", "request.arguments.code"},
-		"too wide": {&droverv1.Request{Service: "block", Width: 5}, connect.CodeFailedPrecondition, "too-wide",
-			"request.width"},
-		"negative width": {&droverv1.Request{Service: "block", Width: -1}, connect.CodeInvalidArgument, "out-of-range",
-			"request.width"},
-		"no walltime": {&droverv1.Request{Service: "block", Walltime: seconds(0)}, connect.CodeInvalidArgument,
-			"out-of-range", "request.walltime"},
-		"short walltime": {&droverv1.Request{Service: "block", Walltime: &durationpb.Duration{Nanos: 1}},
-			connect.CodeInvalidArgument, "out-of-range", "request.walltime"},
-		"absurd walltime": {&droverv1.Request{Service: "block", Walltime: seconds(315_576_000_000)},
-			connect.CodeInvalidArgument, "out-of-range", "request.walltime"},
-		"half a walltime": {&droverv1.Request{Service: "block", Walltime: &durationpb.Duration{Seconds: 1, Nanos: -1}},
-			connect.CodeInvalidArgument, "out-of-range", "request.walltime"},
-		"bad deadline": {&droverv1.Request{Service: "block", Deadline: &timestamppb.Timestamp{Seconds: -1}},
-			connect.CodeInvalidArgument, "out-of-range", "request.deadline"},
-		"late": {&droverv1.Request{Service: "block", Deadline: &timestamppb.Timestamp{Seconds: 9}},
-			connect.CodeFailedPrecondition, "too-late", "request.deadline"},
-		"odd CPU": {&droverv1.Request{Service: "block", Cpu: 1.5}, connect.CodeInvalidArgument, "out-of-range",
-			"request.cpu"},
-		"unknown content": {&droverv1.Request{Service: "copy", Arguments: arguments{"from": file(unknown)}},
-			connect.CodeNotFound, "unknown-content", "request.arguments.from"},
-		"no hash": {&droverv1.Request{Service: "copy",
-			Arguments: arguments{"from": file(&droverv1.File{Sha256: "../x"})}}, connect.CodeInvalidArgument, "bad-value", "request.arguments.from"},
-		"another size": {&droverv1.Request{Service: "copy",
-			Arguments: arguments{"from": file(&droverv1.File{Sha256: known.GetSha256(),
-				SizeBytes: 4})}}, connect.CodeInvalidArgument, "bad-value", "request.arguments.from"},
-		"a path as a name": {&droverv1.Request{Service: "copy",
-			Arguments: arguments{"from": file(&droverv1.File{Sha256: known.GetSha256(), SizeBytes: 5,
-				Name: "../x"})}}, connect.CodeInvalidArgument, "out-of-range", "request.arguments.from"},
+		"unknown argument": {
+			&droverv1.Request{Service: "print", Arguments: arguments{"odd": number(1)}},
+			connect.CodeInvalidArgument, "unknown-argument", "request.arguments.odd",
+		},
+		"missing argument": {
+			&droverv1.Request{Service: "copy"}, connect.CodeInvalidArgument, "missing-argument",
+			"request.arguments.from",
+		},
+		"wrong type": {
+			&droverv1.Request{Service: "print", Arguments: arguments{"code": text("x")}},
+			connect.CodeInvalidArgument, "wrong-type", "request.arguments.code",
+		},
+		"no value": {
+			&droverv1.Request{Service: "print", Arguments: arguments{"code": {}}},
+			connect.CodeInvalidArgument, "bad-value", "request.arguments.code",
+		},
+		"out of range": {
+			&droverv1.Request{Service: "print", Arguments: arguments{"code": number(100)}},
+			connect.CodeInvalidArgument, "out-of-range", "request.arguments.code",
+		},
+		"too wide": {
+			&droverv1.Request{Service: "block", Width: 5}, connect.CodeFailedPrecondition, "too-wide",
+			"request.width",
+		},
+		"negative width": {
+			&droverv1.Request{Service: "block", Width: -1}, connect.CodeInvalidArgument, "out-of-range",
+			"request.width",
+		},
+		"no walltime": {
+			&droverv1.Request{Service: "block", Walltime: seconds(0)}, connect.CodeInvalidArgument,
+			"out-of-range", "request.walltime",
+		},
+		"short walltime": {
+			&droverv1.Request{Service: "block", Walltime: &durationpb.Duration{Nanos: 1}},
+			connect.CodeInvalidArgument, "out-of-range", "request.walltime",
+		},
+		"absurd walltime": {
+			&droverv1.Request{Service: "block", Walltime: seconds(315_576_000_000)},
+			connect.CodeInvalidArgument, "out-of-range", "request.walltime",
+		},
+		"half a walltime": {
+			&droverv1.Request{Service: "block", Walltime: &durationpb.Duration{Seconds: 1, Nanos: -1}},
+			connect.CodeInvalidArgument, "out-of-range", "request.walltime",
+		},
+		"bad deadline": {
+			&droverv1.Request{Service: "block", Deadline: &timestamppb.Timestamp{Seconds: -1}},
+			connect.CodeInvalidArgument, "out-of-range", "request.deadline",
+		},
+		"late": {
+			&droverv1.Request{Service: "block", Deadline: &timestamppb.Timestamp{Seconds: 9}},
+			connect.CodeFailedPrecondition, "too-late", "request.deadline",
+		},
+		"odd CPU": {
+			&droverv1.Request{Service: "block", Cpu: 1.5}, connect.CodeInvalidArgument, "out-of-range",
+			"request.cpu",
+		},
+		"unknown content": {
+			&droverv1.Request{Service: "copy", Arguments: arguments{"from": file(unknown)}},
+			connect.CodeNotFound, "unknown-content", "request.arguments.from",
+		},
+		"no hash": {&droverv1.Request{
+			Service:   "copy",
+			Arguments: arguments{"from": file(&droverv1.File{Sha256: "../x"})},
+		}, connect.CodeInvalidArgument, "bad-value", "request.arguments.from"},
+		"another size": {&droverv1.Request{
+			Service: "copy",
+			Arguments: arguments{"from": file(&droverv1.File{
+				Sha256:    known.GetSha256(),
+				SizeBytes: 4,
+			})},
+		}, connect.CodeInvalidArgument, "bad-value", "request.arguments.from"},
+		"a path as a name": {&droverv1.Request{
+			Service: "copy",
+			Arguments: arguments{"from": file(&droverv1.File{
+				Sha256: known.GetSha256(), SizeBytes: 5,
+				Name: "../x",
+			})},
+		}, connect.CodeInvalidArgument, "out-of-range", "request.arguments.from"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: tc.request})
@@ -105,8 +145,10 @@ func TestJobIDsAreChecked(t *testing.T) {
 		"out of date": {"01800000-0000-7000-8000-000000000000", "stale-id"},
 		"to come":     {"ffffffff-ffff-7000-8000-000000000000", "stale-id"},
 	} {
-		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: tc.id,
-			Request: &droverv1.Request{Service: "print"}})
+		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{
+			JobId:   tc.id,
+			Request: &droverv1.Request{Service: "print"},
+		})
 		if _, d := detail(t, err); d.GetReason() != tc.reason || d.GetField() != "job_id" {
 			t.Errorf("%s: %v", name, d)
 		}

@@ -230,15 +230,19 @@ func TestAgreementsAreKeptOrRefused(t *testing.T) {
 	}
 	b := s.submit(t, agreed(4, 105*time.Second))
 	c := s.submit(t, agreed(1, 10*time.Minute))
-	if l, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: newID(t),
-		Lease: seconds(60)}); err != nil || len(l.GetJobs()) != 0 {
+	if l, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{
+		Round: newID(t),
+		Lease: seconds(60),
+	}); err != nil || len(l.GetJobs()) != 0 {
 		t.Errorf("HoldJobs: %v, %v", l, err)
 	}
 	s.cancelled(t, c.GetId())
 	for reason, r := range map[string]*droverv1.Request{
 		"bad-value": {Service: "print", Agreement: &droverv1.Agreement{}},
-		"out-of-range": {Service: "print", Deadline: timestamppb.New(time.Now().Add(time.Hour)),
-			Agreement: &droverv1.Agreement{Penalty: -1}},
+		"out-of-range": {
+			Service: "print", Deadline: timestamppb.New(time.Now().Add(time.Hour)),
+			Agreement: &droverv1.Agreement{Penalty: -1},
+		},
 	} {
 		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: r})
 		if _, d := detail(t, err); d.GetReason() != reason {

@@ -28,8 +28,10 @@ func TestFailedJobIsRetriedAsOftenAsRequested(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			book := filepath.Join(t.TempDir(), "book")
 			j := s.submit(t, &droverv1.Request{
-				Service: "flaky", Arguments: arguments{"book": text(book),
-					"good": number(c.good)}, Retries: c.retries, RetryOn: c.on,
+				Service: "flaky", Arguments: arguments{
+					"book": text(book),
+					"good": number(c.good),
+				}, Retries: c.retries, RetryOn: c.on,
 			})
 			if r := j.GetRequest(); r.GetRetries() != c.retries || len(r.GetRetryOn()) != len(c.on) {
 				t.Errorf("request: %v", r)
@@ -101,8 +103,10 @@ func TestFollowedLogRestartsWithEachTry(t *testing.T) {
 	name, say := pipe(t)
 	first := s.submit(t, &droverv1.Request{Service: "block", Width: 4, Arguments: arguments{"pipe": text(name)}})
 	book := filepath.Join(t.TempDir(), "book")
-	j := s.submit(t, &droverv1.Request{Service: "flaky", Arguments: arguments{"book": text(book), "good": number(3)},
-		Retries: 3})
+	j := s.submit(t, &droverv1.Request{
+		Service: "flaky", Arguments: arguments{"book": text(book), "good": number(3)},
+		Retries: 3,
+	})
 	followed := make(chan string)
 	go func() {
 		stream, err := s.client.ReadLogs(within(t), &droverv1.ReadLogsRequest{JobId: j.GetId(), Follow: true})

@@ -104,8 +104,10 @@ func TestExpiredLeasePutsHeldJobsBack(t *testing.T) {
 	s.hold(t, "r1", 1, queue[1], queue[3])
 	d.until(func() bool { return d.states[queue[1]] == held && d.states[queue[3]] == held })
 	d.until(func() bool { return d.states[queue[1]] == waiting && d.states[queue[3]] == waiting })
-	for _, j := range s.place(t, "r1", &droverv1.Placement{JobId: queue[1]}, &droverv1.Placement{JobId: queue[3],
-		To: "nice"}) {
+	for _, j := range s.place(t, "r1", &droverv1.Placement{JobId: queue[1]}, &droverv1.Placement{
+		JobId: queue[3],
+		To:    "nice",
+	}) {
 		if j.GetState() != waiting || j.GetEpoch() != 0 {
 			t.Errorf("PlaceJobs after the lease: %v", j)
 		}
@@ -145,8 +147,10 @@ func TestSlotOfAJobThatNeverArrivesIsFreed(t *testing.T) {
 	}
 	wait := func() float64 {
 		t.Helper()
-		res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "block",
-			Width: 4}})
+		res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{
+			Service: "block",
+			Width:   4,
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,8 +176,10 @@ func TestSlotOfAJobThatNeverArrivesIsFreed(t *testing.T) {
 		t.Errorf("Reserve from another site: %v, %v", res, err)
 	}
 	for range 2 {
-		if res, err := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: r.GetJobId(), Epoch: 1,
-			From: "mars"}); err != nil || res.GetSuperseded() {
+		if res, err := p.Confirm(within(t), &droverv1.ConfirmRequest{
+			JobId: r.GetJobId(), Epoch: 1,
+			From: "mars",
+		}); err != nil || res.GetSuperseded() {
 			t.Errorf("Confirm: %v, %v", res, err)
 		}
 	}
@@ -261,6 +267,8 @@ func TestRoundsKeepPromisesToLocalJobs(t *testing.T) {
 // over the wire always come from the grid.
 func (s *testSite) submitLocal(t *testing.T, id string) (site.Job, error) {
 	t.Helper()
-	return s.Server.Submit(within(t), site.Submission{ID: batch.JobID(id), Request: &site.Request{Service: "block",
-		Width: 4, Origin: batch.Local}})
+	return s.Server.Submit(within(t), site.Submission{ID: batch.JobID(id), Request: &site.Request{
+		Service: "block",
+		Width:   4, Origin: batch.Local,
+	}})
 }

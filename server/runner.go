@@ -103,8 +103,10 @@ func (s *Server) openRunner() error {
 		s.runner, s.shared = shared, shared
 		return nil
 	}
-	c, err := supervisor.Connect(supervisor.Config{Dir: s.data.Root, Program: s.cfg.Supervisor,
-		Logger: s.log.Named("supervisor")})
+	c, err := supervisor.Connect(supervisor.Config{
+		Dir: s.data.Root, Program: s.cfg.Supervisor,
+		Logger: s.log.Named("supervisor"),
+	})
 	if err != nil {
 		return err
 	}

@@ -275,8 +275,10 @@ func (s *Server) offers() []string {
 
 // poorest returns for each resource the weakest mechanism of a host.
 func (k *nodeRunner) poorest() []string {
-	ways := []string{cgroup.None.String(), cgroup.Signals.String(), cgroup.Duty.String(), cgroup.V1.String(),
-		cgroup.V2.String()}
+	ways := []string{
+		cgroup.None.String(), cgroup.Signals.String(), cgroup.Duty.String(), cgroup.V1.String(),
+		cgroup.V2.String(),
+	}
 	worst := make(map[string]int)
 	var order []string
 	for _, h := range k.hosts {

@@ -224,8 +224,10 @@ func TestServerStartsWithoutItsNodesAndJobsWait(t *testing.T) {
 		}
 	}
 	_ = stream.Close()
-	_, err = s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "where",
-		Width: 4}})
+	_, err = s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{
+		Service: "where",
+		Width:   4,
+	}})
 	if err == nil || !strings.Contains(err.Error(), "until these nodes answer again: "+b.Name) {
 		t.Errorf("estimate: %v", err)
 	}

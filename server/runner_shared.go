@@ -78,8 +78,10 @@ func (s *Server) share() (*sharedRunner, error) {
 		s.log.Warn("site has more processors than its host; each gets a part of one", "processors",
 			s.about.Platform.Width(), "host_processors", runtime.NumCPU(), "part", float64(worth)/float64(cgroup.Processor))
 	}
-	return &sharedRunner{host: host, pool: nodes, pins: pins, gauge: newGauge(nearMeter{host}, worth, nodes),
-		log: s.log}, nil
+	return &sharedRunner{
+		host: host, pool: nodes, pins: pins, gauge: newGauge(nearMeter{host}, worth, nodes),
+		log: s.log,
+	}, nil
 }
 
 // pins assigns processors of the host to each virtual node exclusively, if the host has enough.

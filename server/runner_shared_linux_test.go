@@ -67,8 +67,10 @@ func enforced(t *testing.T, s *testSite, all ...cgroup.Ability) {
 // used returns the processor time that a job's task used.
 func (s *testSite) used(t *testing.T, j *droverv1.Job) cgroup.Use {
 	t.Helper()
-	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(),
-		Attempt: j.GetAttempt()}})
+	p := s.shared.host.Find(node.ID{Key: batch.Key{
+		Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(),
+		Attempt: j.GetAttempt(),
+	}})
 	if p == nil {
 		t.Fatalf("job %s has no task", j.GetId())
 	}
@@ -171,8 +173,10 @@ func TestNextServerAdoptsRunningAndPausedJobs(t *testing.T) {
 		jobs = append(jobs, s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING))
 	}
 	// Pause a job like a policy does.
-	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(jobs[0].GetId()), Epoch: jobs[0].GetEpoch(),
-		Attempt: jobs[0].GetAttempt()}})
+	p := s.shared.host.Find(node.ID{Key: batch.Key{
+		Job: batch.JobID(jobs[0].GetId()), Epoch: jobs[0].GetEpoch(),
+		Attempt: jobs[0].GetAttempt(),
+	}})
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -288,8 +292,10 @@ func TestWholeProcessorAllocationsAreReported(t *testing.T) {
 // allowed returns the kernel's list of processors of a job's task.
 func (s *testSite) allowed(t *testing.T, j *droverv1.Job) string {
 	t.Helper()
-	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(),
-		Attempt: j.GetAttempt()}})
+	p := s.shared.host.Find(node.ID{Key: batch.Key{
+		Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(),
+		Attempt: j.GetAttempt(),
+	}})
 	if p == nil {
 		t.Fatalf("job %s has no task", j.GetId())
 	}

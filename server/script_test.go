@@ -60,8 +60,10 @@ func TestBatchScriptIsAServiceUnderSlurm(t *testing.T) {
 	if err := refused.Close(); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"--ntasks=9 is ignored", "--time=5-0 is ignored",
-		"batch system refuses the options of a batch script"} {
+	for _, want := range []string{
+		"--ntasks=9 is ignored", "--time=5-0 is ignored",
+		"batch system refuses the options of a batch script",
+	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q:\n%s", want, log.String())
 		}

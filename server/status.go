@@ -96,8 +96,10 @@ func (s *Server) usage(ctx context.Context) (*rpc.Usage, error) {
 	out := &rpc.Usage{At: snap.Taken, Waiting: len(snap.Waiting)}
 	away := s.awayReasons()
 	for _, n := range snap.Platform.Nodes {
-		out.Nodes = append(out.Nodes, rpc.NodeUsage{Name: n.Name, Processors: n.Processors, Memory: n.Memory,
-			Away: away[n.Name]})
+		out.Nodes = append(out.Nodes, rpc.NodeUsage{
+			Name: n.Name, Processors: n.Processors, Memory: n.Memory,
+			Away: away[n.Name],
+		})
 	}
 	running := slices.SortedStableFunc(slices.Values(snap.Running), func(a, b batch.Found) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Key.Job, b.Key.Job))

@@ -152,8 +152,10 @@ func TestServerWaitingForJobsToEndOnlyAnswersQueries(t *testing.T) {
 		<-agent.Changed()
 	}
 	name, say := pipe(t)
-	j := s.submit(t, &droverv1.Request{Service: "block", Width: 4,
-		Arguments: arguments{"pipe": text(name)}}) // ignores SIGTERM
+	j := s.submit(t, &droverv1.Request{
+		Service: "block", Width: 4,
+		Arguments: arguments{"pipe": text(name)},
+	}) // ignores SIGTERM
 	logs, err := s.client.ReadLogs(within(t), &droverv1.ReadLogsRequest{JobId: j.GetId(), Follow: true})
 	if err != nil || !logs.Receive() { // the job runs
 		t.Fatalf("logs: %v", err)
@@ -164,8 +166,10 @@ func TestServerWaitingForJobsToEndOnlyAnswersQueries(t *testing.T) {
 	for len(agent.Members()) > 0 {
 		<-agent.Changed()
 	}
-	_, err = s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t),
-		Request: &droverv1.Request{Service: "print"}})
+	_, err = s.client.Submit(within(t), &droverv1.SubmitRequest{
+		JobId:   newID(t),
+		Request: &droverv1.Request{Service: "print"},
+	})
 	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "stopping" || !d.GetRetryable() {
 		t.Errorf("submit: %v %v", code, d)
 	}

@@ -19,7 +19,8 @@ import (
 
 // ReadLogs sends what a job wrote.
 func (h handler) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest,
-	stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
+	stream *connect.ServerStream[droverv1.ReadLogsResponse],
+) error {
 	want := files.Logs{Job: req.GetJobId(), Offset: req.GetOffset(), Follow: req.GetFollow()}
 	switch req.GetStream() {
 	case droverv1.LogStream_LOG_STREAM_UNSPECIFIED, droverv1.LogStream_LOG_STREAM_STDOUT:
@@ -39,13 +40,16 @@ func (h handler) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest,
 
 // StatContent returns how much of a file's content is here.
 func (h handler) StatContent(_ context.Context, req *droverv1.StatContentRequest) (*droverv1.StatContentResponse,
-	error) {
+	error,
+) {
 	p, err := h.s.ContentProgress(req.GetSha256(), req.GetSizeBytes())
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.StatContentResponse{Complete: p.Complete, HaveBytes: p.Have, SizeBytes: p.Size,
-		Arriving: p.Arriving}, nil
+	return &droverv1.StatContentResponse{
+		Complete: p.Complete, HaveBytes: p.Have, SizeBytes: p.Size,
+		Arriving: p.Arriving,
+	}, nil
 }
 
 // The modes of data on the wire. The default is persistent.
@@ -151,7 +155,8 @@ func (h handler) GetData(_ context.Context, req *droverv1.GetDataRequest) (*drov
 
 // CopyData copies data here from the site that has them.
 func (h handler) CopyData(ctx context.Context, req *droverv1.CopyDataRequest,
-	stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+	stream *connect.ServerStream[droverv1.CopyDataResponse],
+) error {
 	d, err := h.s.CopyData(ctx, req.GetId(), req.GetFrom(), func(have, size int64) error {
 		return stream.Send(&droverv1.CopyDataResponse{HaveBytes: have, SizeBytes: size})
 	})

@@ -46,8 +46,10 @@ func (h httpHandler) headContent(w http.ResponseWriter, r *http.Request) error {
 	if text := r.URL.Query().Get("size"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return &problem.Problem{Reason: problem.BadValue, Field: "size", Accepted: "bytes",
-				Message: fmt.Sprintf("size: %.70q", text)}
+			return &problem.Problem{
+				Reason: problem.BadValue, Field: "size", Accepted: "bytes",
+				Message: fmt.Sprintf("size: %.70q", text),
+			}
 		}
 		size = n
 	}

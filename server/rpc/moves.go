@@ -60,8 +60,10 @@ func (h handler) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*
 func (h handler) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*droverv1.PlaceJobsResponse, error) {
 	list := make([]site.Placement, 0, len(req.GetPlacements()))
 	for i, p := range req.GetPlacements() {
-		placement := site.Placement{Job: batch.JobID(p.GetJobId()), To: p.GetTo(), MinGain: gainIn(p.GetMinGain()),
-			Reason: p.GetReason()}
+		placement := site.Placement{
+			Job: batch.JobID(p.GetJobId()), To: p.GetTo(), MinGain: gainIn(p.GetMinGain()),
+			Reason: p.GetReason(),
+		}
 		if p.GetTo() != "" {
 			if err := h.s.CheckPeerName(fmt.Sprintf("placements[%d].to", i), p.GetTo()); err != nil {
 				return nil, err
@@ -120,7 +122,8 @@ func (h handler) SettleJob(ctx context.Context, req *droverv1.SettleJobRequest) 
 
 // WatchJobs sends digests of all jobs that are not final, and of every change.
 func (h handler) WatchJobs(ctx context.Context, _ *droverv1.WatchJobsRequest,
-	stream *connect.ServerStream[droverv1.WatchJobsResponse]) error {
+	stream *connect.ServerStream[droverv1.WatchJobsResponse],
+) error {
 	return h.s.WatchJobs(ctx, func(jobs []site.Job, synced bool) error {
 		return stream.Send(&droverv1.WatchJobsResponse{Jobs: digestsOut(jobs), Synced: synced})
 	})

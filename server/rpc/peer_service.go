@@ -110,13 +110,16 @@ type step interface {
 }
 
 func (h peerHandler) receive(ctx context.Context, kind site.MessageKind, req step) (site.Message, error) {
-	return h.s.Receive(ctx, &site.Message{Kind: kind, From: req.GetFrom(), To: h.s.About().Name,
-		Job: batch.JobID(req.GetJobId()), Epoch: req.GetEpoch()})
+	return h.s.Receive(ctx, &site.Message{
+		Kind: kind, From: req.GetFrom(), To: h.s.About().Name,
+		Job: batch.JobID(req.GetJobId()), Epoch: req.GetEpoch(),
+	})
 }
 
 // ReadContent sends an input file of a job.
 func (h peerHandler) ReadContent(ctx context.Context, req *droverv1.ReadContentRequest,
-	stream *connect.ServerStream[droverv1.ReadContentResponse]) error {
+	stream *connect.ServerStream[droverv1.ReadContentResponse],
+) error {
 	return h.s.SendInput(ctx, req.GetJobId(), req.GetArgument(), req.GetOffset(), func(part files.Piece) error {
 		return stream.Send(&droverv1.ReadContentResponse{Data: part.Data, Offset: part.Offset})
 	})

@@ -152,8 +152,10 @@ func fileOut(f catalogue.File) *droverv1.File {
 
 // arrayIn converts a vector or matrix. The catalogue checks whether it fits its argument.
 func arrayIn(name string, a *droverv1.Array) (catalogue.Value, error) {
-	v := catalogue.Array(fileIn(a.GetContent()), catalogue.Layout{Element: elementsIn[a.GetElement()],
-		Dims: a.GetDimensions()})
+	v := catalogue.Array(fileIn(a.GetContent()), catalogue.Layout{
+		Element: elementsIn[a.GetElement()],
+		Dims:    a.GetDimensions(),
+	})
 	if v.Type() == 0 {
 		return v, &problem.Problem{
 			Reason: problem.WrongDimensions, Field: "request.arguments." + name,

@@ -52,8 +52,10 @@ func siteOut(a *About) *droverv1.Site {
 		Limits:   &droverv1.Limits{Width: a.Width, Walltime: rpc.Duration(a.Walltime), FileBytes: a.FileBytes},
 	}
 	for _, n := range a.Platform.Nodes {
-		out.Platform.Nodes = append(out.Platform.Nodes, &droverv1.Node{Name: n.Name, Processors: n.Processors,
-			MemoryBytes: n.Memory})
+		out.Platform.Nodes = append(out.Platform.Nodes, &droverv1.Node{
+			Name: n.Name, Processors: n.Processors,
+			MemoryBytes: n.Memory,
+		})
 	}
 	return out
 }
@@ -98,8 +100,10 @@ func (h handler) GetStatus(ctx context.Context, req *droverv1.GetStatusRequest) 
 // accuracyOut returns the accuracy of estimates for the wire.
 func accuracyOut(a *site.Accuracy) *droverv1.Accuracy {
 	out := func(e site.Errors) *droverv1.Errors {
-		return &droverv1.Errors{Bias: rpc.Duration(e.Bias), Median: rpc.Duration(e.Median), P50: rpc.Duration(e.P50),
-			P90: rpc.Duration(e.P90)}
+		return &droverv1.Errors{
+			Bias: rpc.Duration(e.Bias), Median: rpc.Duration(e.Median), P50: rpc.Duration(e.P50),
+			P90: rpc.Duration(e.P90),
+		}
 	}
 	return &droverv1.Accuracy{
 		Service: a.Service, Jobs: int32(a.Jobs), Start: out(a.Start), Completion: out(a.End),
@@ -109,7 +113,8 @@ func accuracyOut(a *site.Accuracy) *droverv1.Accuracy {
 
 // SetDraining stops or resumes the acceptance of new jobs.
 func (h handler) SetDraining(ctx context.Context, req *droverv1.SetDrainingRequest) (*droverv1.SetDrainingResponse,
-	error) {
+	error,
+) {
 	if err := h.s.SetDraining(ctx, req.GetDraining()); err != nil {
 		return nil, err
 	}
@@ -158,8 +163,10 @@ func (h handler) GetSite(ctx context.Context, _ *droverv1.GetSiteRequest) (*drov
 func reportOut(r *policy.Report) *droverv1.PolicyState {
 	out := &droverv1.PolicyState{Active: r.Active, Figures: figuresOut(r.Figures)}
 	for _, s := range r.Switches {
-		out.Switches = append(out.Switches, &droverv1.PolicySwitch{At: timeOut(s.At), From: s.From, To: s.To,
-			Values: figuresOut(s.Values)})
+		out.Switches = append(out.Switches, &droverv1.PolicySwitch{
+			At: timeOut(s.At), From: s.From, To: s.To,
+			Values: figuresOut(s.Values),
+		})
 	}
 	return out
 }
@@ -180,7 +187,8 @@ const (
 
 // WatchSite sends the usage of nodes and jobs.
 func (h handler) WatchSite(ctx context.Context, req *droverv1.WatchSiteRequest,
-	stream *connect.ServerStream[droverv1.WatchSiteResponse]) error {
+	stream *connect.ServerStream[droverv1.WatchSiteResponse],
+) error {
 	interval := time.Second
 	if req.GetEvery() != nil {
 		interval = min(max(req.GetEvery().AsDuration(), shortestInterval), longestInterval)

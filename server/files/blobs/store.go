@@ -71,8 +71,10 @@ func Open(c Config) (*Store, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("content store: %w", err)
 	}
-	s := &Store{config: c, known: make(map[string]*entry), order: list.New(), now: time.Now,
-		arriving: make(map[Blob]*arrival)}
+	s := &Store{
+		config: c, known: make(map[string]*entry), order: list.New(), now: time.Now,
+		arriving: make(map[Blob]*arrival),
+	}
 	half, err := filepath.Glob(filepath.Join(c.Dir, incoming))
 	if err != nil {
 		return nil, fmt.Errorf("content store: %w", err)

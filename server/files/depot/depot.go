@@ -185,8 +185,10 @@ type Usage struct {
 func (d *Depot) Usage() Usage {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return Usage{Handles: len(d.order), Used: d.used, Quota: d.config.Quota, OwnerQuota: d.config.OwnerQuota,
-		Evicted: d.evicted}
+	return Usage{
+		Handles: len(d.order), Used: d.used, Quota: d.config.Quota, OwnerQuota: d.config.OwnerQuota,
+		Evicted: d.evicted,
+	}
 }
 
 // enter adds data that are durable, in place of the handle's previous data; d.mu is held, or the
