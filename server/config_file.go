@@ -71,7 +71,8 @@ func (s *Services) load(dir string) (*catalogue.Catalogue, []*FieldError, error)
 		data, err := os.ReadFile(name)
 		if err != nil {
 			accepted := "a readable file: " + err.Error()
-			return nil, []*FieldError{{Key: "services.catalogue", Value: s.Catalogue, Accepted: accepted}}, nil
+			unreadable := &FieldError{Key: "services.catalogue", Value: s.Catalogue, Accepted: accepted}
+			return nil, []*FieldError{unreadable}, nil //nolint:nilerr // the field error holds it
 		}
 		if c, err = catalogue.LoadWith(bytes.NewReader(data), name, filesIn(filepath.Dir(name))); err != nil {
 			return nil, nil, err

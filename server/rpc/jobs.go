@@ -38,10 +38,10 @@ func (h handler) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*
 		return nil, err
 	}
 	q, err := h.s.Estimate(ctx, r, durationIn(req.GetNotBefore()))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case q.Refusal != nil:
+	}
+	if q.Refusal != nil {
 		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpc.DetailOf(q.Refusal)}}, nil
 	}
 	out := quoteOut(&q.Quote)
