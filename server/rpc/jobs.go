@@ -42,7 +42,8 @@ func (h handler) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*
 		return nil, err
 	}
 	if q.Refusal != nil {
-		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpc.DetailOf(q.Refusal)}}, nil
+		refused := &droverv1.Quote{Refusal: rpc.DetailOf(q.Refusal)}
+		return &droverv1.EstimateResponse{Quote: refused}, nil //nolint:nilerr // a refusal is an answer
 	}
 	out := quoteOut(&q.Quote)
 	out.StateAge = rpc.Duration(q.Age)
