@@ -143,7 +143,7 @@ func (a *Agent) ListJobs(ctx context.Context, text string, size int, from rpc.Jo
 		return nil, err
 	}
 	sites, peers := a.known()
-	ctx, cancel := context.WithCancel(ctx) // ends calls whose answers are beyond the page
+	ctx, cancel := context.WithCancel(ctx) // ends calls with answers beyond the page
 	defer cancel()
 	var (
 		asked   []*mapping.Site

@@ -296,7 +296,7 @@ func patiently[T any](
 	return askFor(ctx, roundPatience*a.cfg.Patience, s, p, call)
 }
 
-// alikeOf groups jobs whose requests get the same answer from every site: those of a
+// alikeOf groups jobs with requests that get the same answer from every site: those of a
 // group have the same number, from 1 in order of the jobs. 0 is like no other.
 //
 // Sizes are not compared. That a shorter walltime completes no later is true for

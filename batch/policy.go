@@ -78,7 +78,7 @@ type Factory func(p Platform, s Settings) (Policy, error)
 // Ask is one question to a planner: the start of each of a job's shapes, if it
 // were submitted now.
 //
-// An ask whose Job.Handle names a job that waits is about that job as it stands:
+// An ask with the Job.Handle of a waiting job is about that job:
 // where it waits, with the shape it has, which Shapes holds alone. Never is the
 // answer for a job that is held.
 type Ask struct {
@@ -128,7 +128,7 @@ type Estimate struct {
 	Ends []Time
 }
 
-// End returns the completion of shape i, whose walltime is d; Never if it cannot
+// End returns the completion of shape i with walltime d; Never if it cannot
 // run.
 func (e *Estimate) End(i int, d Duration) Time {
 	if len(e.Ends) > 0 {

@@ -207,7 +207,7 @@ type Terms struct {
 // MarshalJSON returns the JSON of a drover.v1.Agreement.
 func (t Terms) MarshalJSON() ([]byte, error) { return rpc.JSON("Agreement", t) }
 
-// Agree makes the deadline an agreement: only a site whose plan keeps it accepts the
+// Agree makes the deadline an agreement: only a site with a plan that keeps it accepts the
 // request. If there is none, the error is problem.NoOffer, with the earliest completion
 // that a site could promise, or problem.NoPromise.
 func Agree(deadline time.Time, t Terms) Arg {

@@ -25,7 +25,7 @@ type Block struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// Array sets a vector or matrix argument whose elements are not in memory, such as those
+// Array sets a vector or matrix argument with elements outside memory, such as those
 // of OpenNPY.
 func Array(name string, b Block) Arg {
 	if err := b.check(); err != nil {
@@ -120,7 +120,7 @@ func ofArgument(err error, argument string) error {
 	return &named
 }
 
-// fits refuses a block whose type is not that of the argument. The site checks
+// fits refuses a block of another type than the argument. The site checks
 // dimensions that depend on other arguments.
 func (b *Block) fits(a *Argument) error {
 	if len(b.Dimensions) != a.Type.dimensions() || a.Element != "" && b.Element != a.Element {

@@ -320,7 +320,7 @@ func (c *Client) lookUp(ctx context.Context, id string) (*Data, error) {
 	return list.Only(id)
 }
 
-// Only returns the data whose handle has this prefix. It fails if there is none or more
+// Only returns the data with this prefix of a handle. It fails if there is none or more
 // than one, or if a site that does not answer could have another one. Copies of the same
 // data count once.
 func (l *DataList) Only(prefix string) (*Data, error) {

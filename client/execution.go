@@ -119,7 +119,7 @@ func (e *Execution) submit(ctx context.Context) (*Job, error) {
 }
 
 // Wait waits for the end of the job, or of the attempt that replaces it. Meanwhile it
-// cancels lost attempts whose sites come back. It returns the job as last seen, with an
+// cancels lost attempts at sites that come back. It returns the job as last seen, with an
 // error too.
 func (e *Execution) Wait(ctx context.Context) (*Job, error) {
 	var wg sync.WaitGroup

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// movedError is the result of a visit to a server whose job has moved away.
+// movedError is the result of a visit to a server after its job has moved away.
 type movedError struct{ epoch uint32 }
 
 func (e *movedError) Error() string { return "the job has gone to another site" }

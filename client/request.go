@@ -269,7 +269,7 @@ func (r *request) checkOutputs(described *Service) error {
 	return nil
 }
 
-// whole refuses content whose size does not fit its array.
+// whole refuses content of a size that does not fit its array.
 func (f *file) whole() error {
 	if f.block == nil {
 		return nil

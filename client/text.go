@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// Text is the Arg Text for a service whose description is known: submitting does not ask
+// Text is the Arg Text for a service with a known description: submitting does not ask
 // for it again.
 func (s *Service) Text(name, text string) Arg {
 	about := s.Argument(name)

@@ -115,7 +115,7 @@ func (r *Round) left(from, to int, p picker) bool {
 // again is a repeated question.
 type again struct{ job, site int }
 
-// askAgain repeats the questions whose answers can have become smaller at a site: about
+// askAgain repeats the questions with answers that can have become smaller at a site: about
 // the jobs that wait there and, if others is set, about all other jobs.
 func (r *Round) askAgain(s int, others bool) {
 	for _, j := range r.there(s) {

@@ -133,7 +133,7 @@ func (a *alike) guarded(c int) (int, bool) {
 	return int(a.oldest[c][a.next[c]]), true
 }
 
-// guards returns the chain whose last active job this is, or -1.
+// guards returns the chain with this last active job, or -1.
 func (r *Round) guards(j int) int {
 	if c := r.alike.of(j); c >= 0 && r.alike.last[c] == int32(j) {
 		return c

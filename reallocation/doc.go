@@ -42,7 +42,7 @@
 // are lower bounds. MinMin and the gains keep jobs in a heap by such bounds and ask again
 // only about the top of the heap, twice as many questions each time until a job is found.
 // MaxMin and Sufferage look for a maximum, for which lower bounds do not help, and ask
-// again about the jobs whose best (or second best) site has changed. MCT compares no jobs.
+// again about the jobs with a changed best (or second best) site. MCT compares no jobs.
 // It asks ahead about as many jobs as the plans are likely to stay the same for.
 //
 // A site that a job has left can complete any other job earlier, so it is asked again

@@ -8,7 +8,7 @@ import (
 )
 
 // scan is the picker for keys that can shrink while sites fill: all keys are exact before
-// a job is picked. Only the keys of jobs whose best or second best site has changed are
+// a job is picked. Only the keys of jobs with a changed best or second best site are
 // recomputed.
 type scan struct {
 	round  *Round
@@ -17,7 +17,7 @@ type scan struct {
 	chains []greatest
 	stale  []int
 	fresh  []bool    // by job: whether it is not in stale
-	on     [][]int32 // by site: jobs whose keys depend on it, and some whose keys did
+	on     [][]int32 // by site: jobs with keys that depend on it, or did
 	most   []uint64  // by job: the largest value that its key depends on
 	seen   []uint64
 	free   bool // whether jobs could still move at the last look
@@ -37,7 +37,7 @@ func newScan(r *Round, jobs []int) (*scan, bool) {
 	return s, r.askEach(active, r.queryAll)
 }
 
-// take adds a job whose key is not known yet.
+// take adds a job without a known key.
 func (s *scan) take(j int) {
 	s.heap.set(j, batch.Forever, j)
 	s.stale = append(s.stale, j)
@@ -65,7 +65,7 @@ func (s *scan) next() (int, bool) {
 	return j, true
 }
 
-// look finds the jobs whose keys depend on what has changed.
+// look finds the jobs with keys that depend on the change.
 func (s *scan) look() {
 	r := s.round
 	if c := r.config.MostMovesRound; s.free && c > 0 && r.record.Moves >= c {

@@ -149,7 +149,7 @@ func (s *Server) checkData(d *depot.Data) error {
 	return nil
 }
 
-// checkBlock refuses an array whose content does not have the size of its dimensions.
+// checkBlock refuses an array with content of another size than of its dimensions.
 func checkBlock(d *depot.Data) error {
 	if d.Element == "" && len(d.Dimensions) == 0 {
 		return nil

@@ -82,7 +82,7 @@ func (s *Server) reportEnd(ctx context.Context, f *batch.Found) {
 	})
 }
 
-// examineOutputs examines the outputs of a job whose program ended, keeps those that the request names,
+// examineOutputs examines the outputs of a job after its program ended, keeps those that the request names,
 // and returns the resulting outcome.
 func (s *Server) examineOutputs(ctx context.Context, id batch.JobID, how batch.Outcome) ([]site.Output, batch.Outcome) {
 	r, err := s.Job(context.WithoutCancel(ctx), string(id))

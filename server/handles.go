@@ -111,7 +111,7 @@ type dataHold struct {
 }
 
 // use fills in the arguments that a submission names by handle, and stores inputs that it keeps. It
-// returns nil if there are none, and for a repeated submission, whose data may be gone. The caller
+// returns nil if there are none, and for a repeated submission, because its data may be gone. The caller
 // must end the hold.
 func (s *Server) holdData(ctx context.Context, id batch.JobID, r *site.Request) (*dataHold, error) {
 	if !usesDepot(r) {

@@ -60,7 +60,7 @@ func (s *Server) results(ctx context.Context, j *site.Job, service *catalogue.Se
 	return found, strings.Join(all, "; ")
 }
 
-// withOutputs returns the outcome of a job whose program ended with how: a job with wrong outputs has
+// withOutputs returns the outcome of a job after its program ended with how: a job with wrong outputs has
 // failed.
 func withOutputs(how batch.Outcome, wrong string) batch.Outcome {
 	if how.End != batch.EndDone || wrong == "" {

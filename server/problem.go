@@ -24,7 +24,7 @@ func isStopping(err error) bool {
 	return ok && p.Reason == problem.Stopping
 }
 
-// Problem returns the public form of an error. It returns nil for an internal error, whose text can
+// Problem returns the public form of an error. It returns nil for an internal error, because its text can
 // contain paths and belongs in the log only.
 func (s *Server) Problem(err error) *problem.Problem { return problemOf(err) }
 

@@ -6,7 +6,7 @@
 //
 // Most messages pass through the agent: a job that a server lists is sent to the
 // client as it is. Such a message travels as a value that keeps it (Request, Job,
-// Status, Data, Move, Reservation, ...) and whose methods return the few fields
+// Status, Data, Move, Reservation, ...) with methods that return the few fields
 // that the agent looks at.
 //
 // A call of a Peer that brings no result returns a *Failure, which says whether the

@@ -74,7 +74,7 @@ func failureOf(ctx context.Context, err error) *Failure {
 	}
 }
 
-// nonsense returns the failure of a server whose answer has the wrong form.
+// nonsense returns the failure of a server with a malformed answer.
 func nonsense(text string) *Failure {
 	return &Failure{Missing: mapping.Unreachable, Problem: problem.New(problem.Internal, "%s", text)}
 }

@@ -176,7 +176,7 @@ func (s *System) signal(a *attempt, sig syscall.Signal) bool {
 	return true
 }
 
-// finish handles an attempt whose processes are gone, or never existed.
+// finish handles an attempt without processes: they are gone, or never existed.
 func (s *System) finish(now batch.Time, n *note) {
 	a := n.attempt
 	if a.run.left {
@@ -226,7 +226,7 @@ func (s *System) freeAllocation(r *run) {
 	r.allocation, r.next = nil, nil
 }
 
-// requeue queues an attempt again whose launch failed because a node has left. A job with a
+// requeue queues an attempt again after its launch failed because a node has left. A job with a
 // checkpoint can still continue from it.
 func (s *System) requeue(now batch.Time, a *attempt) {
 	s.log.Info("node has left before the launch", "job", a.key.Job)
@@ -284,7 +284,7 @@ func neverLaunched(err error) batch.Outcome {
 	return out
 }
 
-// outcome is the outcome of an attempt whose process is gone. An attempt that was being ended
+// outcome is the outcome of an attempt after its process is gone. An attempt that was being ended
 // ends as requested, even if its exit was not observed. If it is known to have ended by
 // itself before, its own exit counts.
 func outcome(r *run, exit Exit) batch.Outcome {
@@ -327,7 +327,7 @@ func (d *deadlines) next() batch.Time {
 	return d.heap[0].run.deadline
 }
 
-// pop removes and returns an attempt whose deadline is not after now; nil if there is none.
+// pop removes and returns an attempt with a deadline not after now; nil if there is none.
 func (d *deadlines) pop(now batch.Time) *attempt {
 	if d.next() > now {
 		return nil

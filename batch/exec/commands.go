@@ -124,7 +124,7 @@ func (s *System) check(cmd *batch.Command) error {
 	return s.checkShape(cmd.Key, job.Shape, job.Memory)
 }
 
-// checkShape checks a shape for a job whose tasks need that much memory.
+// checkShape checks a shape for a job with tasks of that memory.
 func (s *System) checkShape(key batch.Key, shape batch.Shape, memory int64) error {
 	switch {
 	case shape.Width < 1:

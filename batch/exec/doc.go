@@ -71,13 +71,13 @@
 // # Ends
 //
 // An attempt ends as its process did, unless it was being ended: then its outcome is
-// the requested one, whatever the exit status is. An attempt whose launch fails ends
+// the requested one, whatever the exit status is. An attempt that fails to launch ends
 // as EndStartFailed, because a retry would fail too, or as EndNeverRan if the error
 // wraps ErrNeverRan. It ends as EndLost if its exit was not observed.
 //
 // # Checkpoints
 //
-// A job whose program has a Checkpoint is paused by asking the program to stop, with a
+// A job of a program with a Checkpoint is paused by asking the program to stop, with a
 // signal, a command or both, and not before it has run for Checkpoint.After. A program
 // that exits with batch.CheckpointStatus ends as EndStopped. Its processors are free,
 // and the policy receives Stopped, when the next attempt has been submitted with After;
@@ -122,7 +122,7 @@
 //
 // # Restarts
 //
-// Release ends a system whose jobs are to outlive it. The next one adopts them
+// Release ends a system and leaves its jobs running. The next one adopts them
 // (Config.Adopt) with the allocation and the start that Found reported. The caller
 // stores windows and passes them to the next system (Config.Windows).
 //

@@ -45,7 +45,7 @@ type Detacher interface {
 	Detach()
 }
 
-// Sharer is a Launched whose shares can be changed while it runs.
+// Sharer is a Launched with shares that can be changed while it runs.
 type Sharer interface {
 	// SetShares enforces the shares of an allocation. If that names other virtual nodes of the
 	// same host, the program moves there. It is idempotent. The loop calls it and must not

@@ -94,7 +94,7 @@ func (s *System) Watch(ctx context.Context, after batch.Cursor) (batch.Changes, 
 	}
 }
 
-// final returns the last cursor of a system whose loop has ended.
+// final returns the last cursor of a system after its loop has ended.
 func (s *System) final() batch.Cursor { return batch.Cursor(s.changes.seq) }
 
 // Estimate returns when each shape of each ask would start if it were submitted now, behind

@@ -90,7 +90,7 @@ func checkFarm(p batch.Platform) (func(*batch.Job) error, error) {
 	}, nil
 }
 
-// checkShared refuses jobs whose tasks do not fit the nodes. Tasks share a processor, but
+// checkShared refuses jobs with tasks that do not fit the nodes. Tasks share a processor, but
 // not its memory.
 func checkShared(p batch.Platform) (func(*batch.Job) error, error) {
 	return func(spec *batch.Job) error {

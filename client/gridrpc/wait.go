@@ -173,7 +173,7 @@ func (s *Session) Probe(ctx context.Context) error {
 	return s.probe(ctx)
 }
 
-// ProbeOr returns the first of these sessions whose job has ended. The code is
+// ProbeOr returns the first of these sessions with an ended job. The code is
 // NoneCompleted if there is none. If none is known to have ended and a probe failed, the
 // code is that of the first failure.
 func (g *Grid) ProbeOr(ctx context.Context, sessions ...*Session) (*Session, error) {

@@ -4,7 +4,7 @@
 //	client ── Conn.ListJobs, Conn.Submit, … ──▶ an agent or a server
 //	       ◀── Message ── Decode ──▶ client.Job, client.Site, … (struct tags)
 //
-// A call returns a [Message]. [Message.Decode] fills a Go struct whose fields
+// A call returns a [Message]. [Message.Decode] fills a Go struct with fields that
 // name the fields of the message in their tags:
 //
 //	type Job struct {

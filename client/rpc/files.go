@@ -124,7 +124,7 @@ func (c *Conn) get(ctx context.Context, server, path string, offset int64, write
 	}
 }
 
-// broken returns the failure of a transfer whose connection could not be made, or
+// broken returns the failure of a transfer without a connection, or
 // broke.
 func (c *call) broken(err error) error {
 	if !c.sent.Load() {

@@ -8,7 +8,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// Content is the value of an argument whose content travels apart from the
+// Content is the value of an argument with content that travels apart from the
 // request: a file, or the elements of a vector or matrix.
 type Content struct {
 	SHA256     string // hexadecimal; empty for stored data

@@ -67,7 +67,7 @@ func (p *Pursuit) Moved(now Time, epoch uint32) Action {
 	return p.find()
 }
 
-// Found takes an agent's answer: the server whose claim has the highest epoch.
+// Found takes an agent's answer: the server with the claim of the highest epoch.
 func (p *Pursuit) Found(now Time, at Target, epoch uint32) Action {
 	if epoch < p.epoch || at == p.gone && epoch == p.epoch {
 		return p.Failed(now, Failure{Kind: Busy, Err: fmt.Errorf("job %s: on its way from site %s", p.job, at.Site)})

@@ -27,7 +27,7 @@ var exitByClass = map[problem.Class]int{
 	problem.Defect:        cmdline.ExitInternal,
 }
 
-// exitByReason lists the reasons whose exit code differs from that of their class.
+// exitByReason lists the reasons with another exit code than their class.
 var exitByReason = map[problem.Reason]int{
 	problem.NoOffer:    cmdline.ExitNoOffer,
 	problem.NoPromise:  cmdline.ExitNoOffer,

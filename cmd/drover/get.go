@@ -20,7 +20,7 @@ type getCmd struct {
 	Dir      string `placeholder:"DIR" help:"Write into this directory, under the names of the arguments. Each of several jobs gets its own directory in it."`
 }
 
-// notEnded is the reason of this command for a job whose outputs are not complete yet.
+// notEnded is the reason of this command for a job with incomplete outputs.
 const notEnded problem.Reason = "not-ended"
 
 // npyEnding is the file name ending of NumPy arrays.

@@ -294,7 +294,7 @@ func memoryText(n *client.TaskNeeds) string {
 	return fmt.Sprintf("%s declared per task, %s peak of a task", mebibytes(n.DeclaredMemory), mebibytes(n.MeasuredMemory))
 }
 
-// keptTexts returns the arguments whose data stay at the site, with handle and mode.
+// keptTexts returns the arguments with data that stay at the site, with handle and mode.
 func keptTexts(j *client.Job) []string {
 	var rows []string
 	for _, argument := range slices.Sorted(maps.Keys(j.Kept)) {

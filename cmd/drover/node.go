@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// nodeCmd runs the daemon on a node of a site whose batch system is embedded.
+// nodeCmd runs the daemon on a node of a site with an embedded batch system.
 type nodeCmd struct {
 	Name       string `required:"" placeholder:"NAME" help:"The node's name in the configuration of its site."`
 	Site       string `placeholder:"SITE" help:"The only site that can use the node. Default: the first site that connects, permanently."`

@@ -295,7 +295,7 @@ func (a *app) match(grid *client.Client, s selector, all index) ([]string, error
 	return []string{s.text}, nil
 }
 
-// owner returns the owner whose jobs "all" and ranges select.
+// owner returns the owner of the jobs that "all" and ranges select.
 func (a *app) owner(s selector) (string, error) {
 	cfg, err := a.config()
 	if err == nil && cfg.Owner == "" {

@@ -21,7 +21,7 @@ func (v Value) Given() bool { return v.node != nil }
 // IsMapping returns whether the value is a mapping.
 func (v Value) IsMapping() bool { return v.node != nil && v.node.Kind == yaml.MappingNode }
 
-// At returns the position of a key that a mapping lacks, or whose value was decoded.
+// At returns the position of a key that a mapping lacks, or of a decoded value.
 func (v Value) At(key string) Value { return Value{Key: join(v.Key, key), Line: v.Line} }
 
 // Text returns the text of a scalar, and false for a list, a mapping or null.

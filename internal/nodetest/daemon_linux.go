@@ -32,7 +32,7 @@ type Test interface {
 	Logf(string, ...any)
 }
 
-// Daemon is a node whose daemon runs as a process: the test binary as "node".
+// Daemon is a node with a daemon that runs as a process: the test binary as "node".
 type Daemon struct {
 	Name    string // unique on this host at the time, see Named
 	Address string

@@ -39,7 +39,7 @@ func check(path string, m protoreflect.Message) *problem.Problem {
 	return nil
 }
 
-// step is a field that has a rule, or whose messages have fields with rules.
+// step is a field that has a rule, or messages of fields with rules.
 type step struct {
 	field protoreflect.FieldDescriptor
 	rule  rule

@@ -101,7 +101,7 @@ func bounded(text string, most int) string {
 	return text[:end] + cut
 }
 
-// boundedError is an error whose text is bounded.
+// boundedError is an error with a bounded text.
 type boundedError struct{ error }
 
 // Error returns the bounded text.

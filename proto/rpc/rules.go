@@ -101,7 +101,7 @@ var rules = map[string]rule{
 	"StatContentRequest.size_bytes": atLeast(0, "0 (not known) or more"),
 }
 
-// apart are the fields whose messages Serve does not check, because a bad one is
+// apart are the fields with messages that Serve does not check, because a bad one is
 // answered by itself and does not refuse the call. Their handlers call Check.
 var apart = map[string]bool{
 	"DraftRequest.edits":     true,

@@ -30,7 +30,7 @@ type Server interface {
 	Peer(field, name string) (url string, err error)
 	// CheckPeerName refuses an invalid site name and the name of this site.
 	CheckPeerName(field, name string) error
-	// Problem returns the public form of an error. It returns nil for an internal error, whose text
+	// Problem returns the public form of an error. It returns nil for an internal error, because its text
 	// belongs in the log only.
 	Problem(err error) *problem.Problem
 

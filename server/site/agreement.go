@@ -147,7 +147,7 @@ func (s *Site) settleAgreement(j *Job) {
 // Agreement returns the state of the agreement about a job.
 func (j *Job) Agreement() AgreementState { return j.agreement }
 
-// Revoke removes a new job whose agreement the batch system refused. Its submission was not
+// Revoke removes a new job after the batch system refused its agreement. Its submission was not
 // answered yet.
 func (s *Site) Revoke(id batch.JobID) {
 	j := s.book.byID[id]

@@ -15,7 +15,7 @@ type Effects struct {
 	Commands []batch.Command // all others, in order
 	Claims   []batch.Key     // claims that the server must try to win; report each with Claimed
 	Messages []Message
-	// Discard holds jobs whose files are no longer needed.
+	// Discard holds jobs with files that are no longer needed.
 	Discard []batch.JobID
 	// Watch holds jobs of other sites that jobs here wait for. The driver reports their ends to
 	// UpdateRemote as long as they are Awaited.

@@ -72,7 +72,7 @@ type Needs struct {
 	Resident  bool   `json:"resident,omitempty"`
 	InputSite string `json:"input_site,omitempty"`
 	Input     int64  `json:"input,omitempty"`
-	// Restartable is true if another attempt can follow one whose end was not observed.
+	// Restartable is true if another attempt can follow one with an unobserved end.
 	Restartable bool `json:"restartable,omitempty"`
 	// Agreed is the agreement about the deadline; nil for none.
 	Agreed *Agreement `json:"agreed,omitempty"`

@@ -64,7 +64,7 @@ type Parcel struct {
 // that are answers need no reply. plan estimates the slot for a Reserve, and for Reserved the slot
 // of the job that waits here.
 //
-// A driver must not send the answer to a message whose effects it could not make durable.
+// A driver must not send the answer to a message with effects that it could not make durable.
 func (s *Site) Receive(now batch.Time, m *Message, plan Plan) (answer Message, reply bool) {
 	answer = Message{From: s.config.Name, To: m.From, Job: m.Job, Epoch: m.Epoch}
 	j := s.book.byID[m.Job]

@@ -21,7 +21,7 @@ func (s *Site) drains() *problem.Problem {
 	}
 }
 
-// Settlement is an operator's decision about a move whose other site is lost.
+// Settlement is an operator's decision about a move with a lost other site.
 type Settlement uint8
 
 // The settlements.

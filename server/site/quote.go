@@ -230,7 +230,7 @@ func (s *Site) appendShapes(shapes []batch.Shape, memory int64) error {
 	return s.limitMemory(begin, memory)
 }
 
-// limitMemory removes the shapes after begin whose memory does not fit. These are the widest,
+// limitMemory removes the shapes after begin with memory that does not fit. These are the widest,
 // because the charge grows with the width.
 func (s *Site) limitMemory(begin int, memory int64) error {
 	if s.perProcessor == 0 || memory == 0 {

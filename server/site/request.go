@@ -203,7 +203,7 @@ type Keep struct {
 	Mode string `json:"mode"` // how long they stay, in the terms of package depot
 }
 
-// maxKeep is the largest number of arguments whose data a request keeps.
+// maxKeep is the largest number of arguments with data that a request keeps.
 const maxKeep = 1000
 
 // validateKeep refuses invalid handles, and a handle that is used for two arguments.

@@ -56,7 +56,7 @@ func (j *Job) left() batch.Duration {
 // Begun returns when the job first started, Never before.
 func (j *Job) Begun() batch.Time { return j.begun() }
 
-// stopped requeues a job whose attempt stopped at a checkpoint; another attempt continues from
+// stopped requeues a job after its attempt stopped at a checkpoint; another attempt continues from
 // there. The batch system keeps the processors until it learns what follows, so it gets a cancel if
 // nothing does.
 func (s *Site) stopped(now batch.Time, j *Job, lives bool, outcome batch.Outcome, outputs []Output) (Job, error) {

@@ -109,7 +109,7 @@ type Site struct {
 	draining bool
 	voided   map[residence]uint32 // highest attempt that was undone
 	samples  map[string]*sampleLog
-	endings  []JobStatus // ended jobs whose dependents have not been updated
+	endings  []JobStatus // ended jobs with dependents to update
 
 	reserved   reservations
 	agreements Agreements

@@ -164,7 +164,7 @@ func (s *Store) write(doing string, f func(*buckets) error) error {
 	return err
 }
 
-// Expire removes at most limit tombstones whose until is not after now, in microseconds,
+// Expire removes at most limit tombstones with an until not after now, in microseconds,
 // oldest first, in one synced transaction. It returns their number. Without due
 // tombstones it writes nothing.
 func (s *Store) Expire(now int64, limit int) (int, error) {

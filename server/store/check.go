@@ -215,7 +215,7 @@ func (c *checker) visit(id, count uint64) error {
 	return nil
 }
 
-// hasBuckets reports whether a page is a leaf whose first entry is a bucket. The leaves
+// hasBuckets reports whether a page is a leaf with a bucket as its first entry. The leaves
 // of a store hold either only buckets or only records.
 func hasBuckets(page []byte) bool {
 	return order.Uint16(page[8:]) == flagLeaf && order.Uint16(page[10:]) > 0 &&

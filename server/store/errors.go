@@ -17,7 +17,7 @@ var (
 	ErrClosed = errors.New("the store is closed")
 )
 
-// DamagedError reports a file whose content is not what a store wrote.
+// DamagedError reports a file with content that a store did not write.
 type DamagedError struct {
 	Path string
 	Err  error // the damage

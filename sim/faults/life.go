@@ -128,7 +128,7 @@ func (s *server) remember() {
 			records = append(records, p.read())
 		}
 		if !p.there || !p.record.Kept {
-			p.files = false // of a job whose files were being fetched
+			p.files = false // of a job while its files were being fetched
 		}
 	}
 	if err := s.core.Restore(records); err != nil {

@@ -74,7 +74,7 @@ func (p *parser) comment(b []byte, i int) (int, error) {
 	return end, nil
 }
 
-// job parses the line whose first field is at b[i] and returns where its
+// job parses the line with its first field at b[i] and returns where its
 // newline is.
 //
 // Nearly all fields of real logs are -1 or have up to eight digits. Those are

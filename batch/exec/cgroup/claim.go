@@ -10,7 +10,7 @@ import (
 )
 
 // ClaimCPUs claims n processors for this host's groups and returns their numbers. They are
-// usable by this process, and not claimed by another host whose groups have the same parent.
+// usable by this process, and not claimed by another host with groups under the same parent.
 // The claim lasts until the host is closed or its process has ended. If there are too few, it
 // returns ErrTaken and claims none. SetCPUs assigns them to groups.
 func (h *Host) ClaimCPUs(n int) ([]int, error) {

@@ -63,7 +63,7 @@ func (m *members) add(pid int) error {
 	return nil
 }
 
-// forget drops a process whose number was reused.
+// forget drops a process after its number was reused.
 func (m *members) forget(pid int) { delete(m.known, pid) }
 
 // signal sends sig to all processes. It is not an error if none is left.

@@ -184,7 +184,7 @@ type quota struct {
 }
 
 // quotaOf returns the quota for a share, rounded down so that the shares of a processor never
-// add up to more than it has. A share whose quota would be too short for the kernel gets a
+// add up to more than it has. A share with a quota too short for the kernel gets a
 // longer period, and one that is too small even for the longest gets MinShare.
 func quotaOf(share CPU) quota {
 	if share >= Unlimited {
@@ -238,7 +238,7 @@ const (
 	cyclePeriod = 100 * time.Millisecond
 	cycleCheck  = cyclePeriod / 4  // the interval of steps while it runs
 	cycleLeast  = time.Millisecond // the shortest phase
-	// The highest debt, as time of that share. Otherwise a group whose use became known late
+	// The highest debt, as time of that share. Otherwise a group with late measurements
 	// would be stopped for hours.
 	cycleDebt = time.Minute
 	// The highest amount without overflow. No host has more.

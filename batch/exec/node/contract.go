@@ -90,7 +90,7 @@ var (
 	ErrUnclaimed = errors.New("the node is not claimed yet: renew first")
 	// ErrStale refuses a signal or shares of a watch that has ended.
 	ErrStale = errors.New("the watch of this call has ended")
-	// ErrSlow ends a watch whose server does not keep up.
+	// ErrSlow ends a watch when its server does not keep up.
 	ErrSlow = errors.New("the watcher does not keep up")
 	// ErrStopping ends a watch when the daemon stops.
 	ErrStopping = errors.New("the daemon is stopping")

@@ -95,7 +95,7 @@ type TaskSpec struct {
 	CPUs []int
 	// Memory is its limit in bytes; 0 is none.
 	Memory int64
-	// Token is for a host whose programs live on a lease.
+	// Token is for a host with programs that live on a lease.
 	Token attempt.Token
 }
 

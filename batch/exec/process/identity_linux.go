@@ -171,7 +171,7 @@ func members(pgid int) ([]int, error) {
 // starter is gone.
 const Mark = "DROVER_ATTEMPT"
 
-// KillRest kills the rest of the group of a leader whose end the caller has just observed,
+// KillRest kills the rest of the group of a leader after the caller has observed its end,
 // and returns when all are gone.
 func (id ID) KillRest() (left bool) {
 	_ = syscall.Kill(-id.Pid, syscall.SIGKILL) // an error means that none is left

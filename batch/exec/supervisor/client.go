@@ -110,7 +110,7 @@ func (c *Client) Close() {
 	}
 }
 
-// Spawn runs an attempt whose file is in dir, and returns once the program is executed. If
+// Spawn runs an attempt with its file in dir, and returns once the program is executed. If
 // only the last element of dir is missing, it is created. The call may be repeated: the
 // attempt runs at most once. While no supervisor can be reached, Spawn waits.
 //

@@ -143,7 +143,7 @@ func (s *supervisor) lapse(now time.Duration) {
 	go process.StrikeGroups(groups)
 }
 
-// killLapsed kills a program whose lease has ended. The caller holds mu.
+// killLapsed kills a program after its lease has ended. The caller holds mu.
 func (s *supervisor) killLapsed(t *program) {
 	t.leaseEnded = true
 	if err := s.reaper.Signal(t.pid, syscall.SIGKILL); err != nil {

@@ -87,7 +87,7 @@ func (s *supervisor) begin(t *program, find func(*program) (attempt.Status, erro
 	s.mu.Unlock()
 }
 
-// forget drops an attempt whose file is complete. The caller holds mu.
+// forget drops an attempt with a complete file. The caller holds mu.
 func (s *supervisor) forget(t *program) {
 	if t.status.Condition == attempt.Running || t.unsaved {
 		return
@@ -299,7 +299,7 @@ var passing = []error{
 	process.ErrShut, attempt.ErrNoLease, process.ErrGroup,
 }
 
-// notRun is the end of an attempt whose program was not executed.
+// notRun is the end of an attempt without an executed program.
 func (s *supervisor) notRun(t *program, started time.Time, err error) attempt.Status {
 	s.log.Debug("spawn failed", "attempt", t.Mark(), "error", err)
 	st := attempt.Status{Condition: attempt.Failed, Reason: err.Error(), Started: started, Ended: time.Now()}

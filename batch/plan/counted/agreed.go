@@ -147,7 +147,7 @@ func (b *Backlog) mend(now batch.Time) {
 	}
 }
 
-// due returns the charges of the agreed jobs whose planned start has come.
+// due returns the charges of the agreed jobs that are due to start.
 func (b *Backlog) due(now batch.Time) (sum int32) {
 	for _, a := range b.agreed {
 		if j := &b.jobs[a.job]; a.start <= now && now < a.start.Add(j.Walltime) {
@@ -171,7 +171,7 @@ func (b *Backlog) nextAgreed() batch.Time {
 	return next
 }
 
-// StartDue starts the agreed jobs whose planned start has come. An incoming one gives up
+// StartDue starts the agreed jobs that are due to start. An incoming one gives up
 // its slot. One that does not fit, because the machine lacks capacity, keeps waiting.
 func (b *Backlog) StartDue(now batch.Time, out *batch.Decisions) {
 	for k := 0; k < len(b.agreed); {

@@ -93,7 +93,7 @@ func (b *Backlog) release(now batch.Time, charge int32, end batch.Time) {
 	b.Changed = true
 }
 
-// Prepare begins a pass: jobs whose earliest start has come join the queue, jobs that
+// Prepare begins a pass: jobs past their earliest start join the queue, jobs that
 // overrun are booked for longer, and reservations are served. It reports whether the
 // pass is over; see Serve.
 func (b *Backlog) Prepare(now batch.Time, out *batch.Decisions) (over bool) {

@@ -144,7 +144,7 @@ func (b *Base) enqueue(h batch.Handle) {
 	b.Queue.Add(queue.Item{Job: h, Charge: j.Charge, Walltime: j.Walltime, Start: batch.Never, Seq: j.seq})
 }
 
-// Unpark moves the jobs whose earliest start has come into the queue, at their position
+// Unpark moves the jobs past their earliest start into the queue, at their position
 // in submission order, and reports whether there were any.
 func (b *Base) Unpark(now batch.Time) bool {
 	n := 0

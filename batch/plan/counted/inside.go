@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// nowhere stands for the reservation of a job whose reservation has ended.
+// nowhere stands for the reservation of a job after its reservation has ended.
 const nowhere batch.Handle = -1
 
 // enter inserts a job into the queue of its reservation, in order.

@@ -175,7 +175,7 @@ func memoryOf(p batch.Platform) []int64 {
 	return all
 }
 
-// bitset is a set of small integers whose least member is found in one step for
+// bitset is a set of small integers with a least member that is found in one step for
 // each factor of 64 in its size: a bit of a level says that the word below it
 // is not empty.
 //

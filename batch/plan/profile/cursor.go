@@ -39,7 +39,7 @@ func (p *tree) seek(t Time) *cursor {
 // its time then.
 func (c *cursor) time() Time { return c.p.leaves[c.leaf].time[c.i] }
 
-// advance moves to the first later step, before limit, whose free capacity is
+// advance moves to the first later step, before limit, with a free capacity
 // below width, or at least width if below is not set. It says whether there is
 // one; if not, the cursor is of no more use.
 func (c *cursor) advance(width int32, below bool, limit Time) bool {

@@ -15,7 +15,7 @@ import "sort"
 //	  t0  t1 t2
 //
 // When free capacity drops, the runs above it are closed: each shape in them without a
-// start whose duration is at most the run's length starts where the run began.
+// start with a duration of at most the run's length starts where the run began.
 type Sweep struct {
 	runs []run
 	// open[i+1] leads to the widest shape up to i without a start: it is i+1 if shape i

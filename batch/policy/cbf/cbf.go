@@ -123,7 +123,7 @@ func (p *Policy) turned(t counted.Turned) {
 	}
 }
 
-// Decide starts the jobs whose planned start has come.
+// Decide starts the jobs that are due to start.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.Profile.Trim(now)
 	if p.Serve(now, out) {
@@ -146,7 +146,7 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// giveUp removes the slots of incoming jobs whose planned start has come: they must
+// giveUp removes the slots of incoming jobs that are due to start: they must
 // not start, and keep only their position in the order. It reports whether there were
 // any.
 func (p *Policy) giveUp(now batch.Time) bool {
@@ -163,7 +163,7 @@ func (p *Policy) giveUp(now batch.Time) bool {
 	return any
 }
 
-// startDue starts the jobs whose planned start has come. A job that starts late,
+// startDue starts the jobs that are due to start. A job that starts late,
 // because the driver was late, runs into slots planned behind it. If those are taken,
 // or other late jobs have taken its own slot, the plan is broken.
 func (p *Policy) startDue(now batch.Time, out *batch.Decisions) {
@@ -190,7 +190,7 @@ func (p *Policy) startDue(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// dueBlocks is an iter.Seq of the blocks that may hold a job whose planned start has
+// dueBlocks is an iter.Seq of the blocks that may hold a job that is due
 // come.
 func (p *Policy) dueBlocks(now batch.Time) func(func(*queue.Block) bool) {
 	return func(yield func(*queue.Block) bool) {
@@ -277,7 +277,7 @@ func (p *Policy) release(start, end batch.Time, charge int32) {
 	p.freed.add(gap{start, end, unknown}, p.many())
 }
 
-// due returns the charges of the jobs whose planned start has come.
+// due returns the charges of the jobs that are due to start.
 func (p *Policy) due(now batch.Time) int32 {
 	var sum int32
 	for b := range p.dueBlocks(now) {

@@ -93,7 +93,7 @@ func (p *Policy) advance(now batch.Time, b *queue.Block, i int) gap {
 }
 
 // earlier returns the earliest start in [from, old) of a job that is planned to begin
-// at old, Never if there is none. The starts whose slots overlap a gap form an
+// at old, Never if there is none. The starts of slots that overlap a gap form an
 // interval; adjacent intervals are searched at once.
 func (p *Policy) earlier(from, old batch.Time, d batch.Duration, charge int32) batch.Time {
 	latest := from

@@ -35,6 +35,6 @@ func (p *Policy) Rebook(h batch.Handle, start batch.Time, length batch.Duration)
 // Compress compresses the plan, as the next pass would.
 func (p *Policy) Compress(now batch.Time) { p.compress(now) }
 
-// GiveUp removes the slots of incoming jobs whose planned start has come, as the next
+// GiveUp removes the slots of incoming jobs that are due to start, as the next
 // pass would. It reports whether there were any.
 func (p *Policy) GiveUp(now batch.Time) bool { return p.giveUp(now) }

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-// New returns the policy for a platform, each of whose nodes is a machine. It is a
+// New returns the policy for a platform with a machine on each node. It is a
 // batch.Factory. See package roster for how it reads a platform.
 func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
 	set, err := parse(s)

@@ -5,7 +5,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/share"
 )
 
-// allocate computes the yields and collects the jobs whose yield changed in p.lowered and
+// allocate computes the yields and collects the jobs with a changed yield in p.lowered and
 // p.raised.
 func (p *Policy) allocate(now batch.Time) {
 	p.lowered, p.raised = p.lowered[:0], p.raised[:0]
@@ -47,7 +47,7 @@ func (p *Policy) tell(h batch.Handle, less bool) {
 	}
 }
 
-// crumbs reserves the smallest share for each task whose share would round to less,
+// crumbs reserves the smallest share for each task with a share that would round to less,
 // recomputes the yields, and reports whether there were such tasks.
 func (p *Policy) crumbs(changed []int32) bool {
 	any := false

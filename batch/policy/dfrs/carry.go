@@ -57,7 +57,7 @@ func (p *Policy) carryOut(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// concede first reduces the shares of jobs whose single decision both frees and takes
+// concede first reduces the shares of jobs with a single decision that both frees and takes
 // capacity: jobs with changed needs, which get less on one node and more on another, and
 // jobs that move to a smaller share beside jobs that move to a larger one. No moving job
 // gets a node that one of them leaves.
@@ -96,7 +96,7 @@ func (p *Policy) leaveAll(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// move migrates jobs whose target differs, unless other jobs must leave it first; then
+// move migrates jobs with another target, unless other jobs must leave it first; then
 // they are paused until it is free.
 func (p *Policy) move(now batch.Time, out *batch.Decisions) {
 	p.moving = p.moving[:0]
@@ -180,7 +180,7 @@ func difference(a, b []place) []place {
 	return rest
 }
 
-// enter starts and resumes jobs whose nodes have room.
+// enter starts and resumes jobs on nodes with room.
 func (p *Policy) enter(now batch.Time) {
 	for _, h := range p.pending {
 		j := &p.jobs[h]

@@ -57,7 +57,7 @@ type Policy struct {
 	moving  []batch.Handle
 	raised  []batch.Handle
 	lowered []batch.Handle
-	altered []had // jobs whose needs changed since the last allocation
+	altered []had // jobs with changed needs since the last allocation
 	where   []batch.NodeAllocation
 }
 

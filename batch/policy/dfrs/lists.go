@@ -55,7 +55,7 @@ func (p *Policy) unwait(j *job) {
 	p.fresh = slices.Delete(p.fresh, at, at+1)
 }
 
-// drop removes an element from a list whose jobs store their positions.
+// drop removes an element from a list of jobs that store their positions.
 func (p *Policy) drop(list *[]batch.Handle, pos int32) {
 	l := *list
 	last := l[len(l)-1]
@@ -122,7 +122,7 @@ func (p *Policy) arrives(h batch.Handle) {
 	}
 }
 
-// unpark admits the jobs whose earliest start has come.
+// unpark admits the jobs past their earliest start.
 func (p *Policy) unpark(now batch.Time) {
 	for len(p.parked) > 0 && p.jobs[p.parked[0]].spec.EarliestStart <= now {
 		h := p.parked[0]

@@ -13,7 +13,7 @@ import (
 // share it.
 const crowd = 1 << 10
 
-// machineOf returns the machine of a platform, whose nodes must be alike.
+// machineOf returns the machine of a platform of equal nodes.
 func machineOf(p batch.Platform) (pack.Machine, error) {
 	m := pack.Machine{Nodes: int32(len(p.Nodes))}
 	for i := range p.Nodes {

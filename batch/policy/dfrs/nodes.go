@@ -44,7 +44,7 @@ func (p *Policy) strand(now batch.Time, h batch.Handle) {
 	j.stranded = true
 }
 
-// nodeUp returns a node to use. Stranded jobs whose nodes are all back have run all the
+// nodeUp returns a node to use. Stranded jobs with all nodes back have run all the
 // time.
 func (p *Policy) nodeUp(now batch.Time, node int32) {
 	if !p.machine.Down[node] {

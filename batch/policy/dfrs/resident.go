@@ -99,7 +99,7 @@ func (p *Policy) seat(j *job, cpu []int64) bool {
 	return fits
 }
 
-// withoutMemory returns the groups without memory, for jobs whose memory is taken anyway.
+// withoutMemory returns the groups without memory, for jobs with memory that is taken anyway.
 func withoutMemory(groups []pack.Group) []pack.Group {
 	bare := slices.Clone(groups)
 	for i := range bare {

@@ -136,7 +136,7 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.launch(now, &p.plans[p.active], out)
 }
 
-// startAgreed starts the agreed jobs whose planned start has come, and those that fit
+// startAgreed starts the agreed jobs that are due to start, and those that fit
 // now: they go before all planned jobs.
 func (p *Policy) startAgreed(now batch.Time, out *batch.Decisions) {
 	p.StartDue(now, out)

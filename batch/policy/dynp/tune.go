@@ -7,7 +7,7 @@ import (
 )
 
 // step is a self-tuning step: it plans with every policy, the active one first, and returns
-// the index of the new active policy, whose plan is complete. The plan of the active policy
+// the index of the new active policy, which has a complete plan. The plan of the active policy
 // may exist already.
 func (p *Policy) step(now batch.Time, made bool) int {
 	p.bounds(now)

@@ -2,7 +2,7 @@
 // M. Hovestadt, O. Kao, K. Voss, "Overbooking in Planning Based Scheduling
 // Systems", sections 3.1 to 3.1.4).
 //
-// Users overestimate runtimes. A job whose user, or application, is known to do so can
+// Users overestimate runtimes. A job of a user, or an application, known to do so can
 // be promised a gap shorter than its estimate d, but at least d': it runs longer than d'
 // with probability at most maxPoF. The difference, o = d-d', is its spare time.
 //
@@ -45,5 +45,5 @@
 //   - spare: the part of a booking beyond that
 //   - to count on: to be promised time for which predecessors are booked
 //   - settlement: the result of an agreement, and who pays if it is broken: the user
-//     whose job outran the estimate, or the provider that did not provide it
+//     if the job outran the estimate, or the provider that did not provide it
 package overbook

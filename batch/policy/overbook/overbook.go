@@ -151,7 +151,7 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// foresee applies to a copy what is expected by now: a job whose preemption takes long
+// foresee applies to a copy what is expected by now: a job with a slow preemption
 // overruns.
 func (p *Policy) foresee(now batch.Time) {
 	if p.stopping == 0 || p.stoppedAt != now {

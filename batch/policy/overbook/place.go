@@ -64,7 +64,7 @@ func (p *Policy) wish(now batch.Time, j *job, charge int32) wish {
 	return wish{spec: j.spec, terms: j.terms, charge: charge, from: max(now, j.spec.EarliestStart), due: due}
 }
 
-// pin keeps CBF from moving a job whose booking is enough only together with the time that
+// pin keeps CBF from moving a job with a booking that is enough only together with the time that
 // it counts on.
 func (p *Policy) pin(h batch.Handle, start batch.Time) {
 	spec := *p.jobs[h].spec

@@ -29,7 +29,7 @@ func (v Verdict) String() string {
 }
 
 // Provider reports whether the provider pays (section 3.1.3) because it broke the
-// agreement. Otherwise the user whose estimate was too short pays, or neither.
+// agreement. Otherwise the user pays for a short estimate, or neither.
 func (v Verdict) Provider() bool { return v == Shortened || v == Late }
 
 // Settlement is the verdict on one job's agreement. The handle may be reused.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Makes the deadline an agreement: only a site whose plan keeps it accepts."""
+    """Makes the deadline an agreement: only a site with a plan that keeps it accepts."""
 
     value: float = 0.0  # of keeping it, for the site's accounts
     penalty: float = 0.0  # of breaking it
@@ -48,7 +48,7 @@ class Options:
     retries: int = 0  # how often it is restarted after a failure, 0..100
     retry_on: Sequence[int] = ()  # with retries: the exit codes after which, 1..255; empty for all
     site: str = ""  # the only site that may run it
-    keep: Union[Mapping[str, str], Sequence[str]] = ()  # arguments whose data stays at the site; or modes by argument
+    keep: Union[Mapping[str, str], Sequence[str]] = ()  # arguments with data that stays at the site; or modes by argument
 
     def out(self) -> dict[str, Any]:
         """These options in a request."""

@@ -139,7 +139,7 @@ class Pursuit:
         return self._find()
 
     def found(self, now: float, at: Target, epoch: int) -> Action:
-        """Takes an agent's answer: the server whose claim has the highest epoch."""
+        """Takes an agent's answer: the server with the claim of the highest epoch."""
         if epoch < self._epoch or at == self._gone and epoch == self._epoch:
             why = f"job {self._job}: on its way from site {at.site}"
             return self.failed(now, GridError("unknown-job", why, kind=Kind.BUSY, retryable=True))

@@ -249,7 +249,7 @@ func (m *member) runs(proc exec.Launched) {
 	}
 }
 
-// lose ends a member whose exit is unknown.
+// lose ends a member with an unknown exit.
 func (m *member) lose(reason string) {
 	m.end(exec.Exit{Lost: true, Reason: reason})
 }

@@ -165,7 +165,7 @@ func (e *peer) tell() {
 	e.mu.Unlock()
 }
 
-// lapse gives up the members of a node whose lease is over, including those recovered later.
+// lapse gives up the members of a node after its lease is over, including those recovered later.
 func (e *peer) lapse() {
 	e.mu.Lock()
 	due := !e.up && !time.Now().Before(e.over) && (!e.lapsed || len(e.members) > 0)

@@ -89,7 +89,7 @@ func (m *member) attach() (attempt.Status, error) {
 	return st, nil
 }
 
-// take ends a member whose state is an end.
+// take ends a member that has ended.
 func (m *member) take(st attempt.Status, never string) {
 	switch st.Condition {
 	case attempt.Running, 0:

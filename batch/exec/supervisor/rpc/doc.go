@@ -21,7 +21,7 @@ var (
 	// ErrGone is wrapped by the error of a call that got no answer: the supervisor is
 	// not there, or died.
 	ErrGone = errors.New("the supervisor does not answer")
-	// ErrSlow ends a watch whose client does not keep up.
+	// ErrSlow ends a watch when its client does not keep up.
 	ErrSlow = errors.New("the watcher does not keep up")
 )
 

@@ -37,7 +37,7 @@ func (p *problems) unless(right bool, value any, accepted, field string, at ...a
 	}
 }
 
-// Validate reports all errors of a state, each a FieldError. A job whose needs no machine
+// Validate reports all errors of a state, each a FieldError. A job with needs that no machine
 // serves is no error of a state; see Check.
 func (s *State) Validate() error {
 	var p problems

@@ -37,7 +37,7 @@ func (c *Collection) Fill(s *farm.State, m *farm.Matrix) {
 	}
 }
 
-// Written returns the number of rows whose cells the last Fill recomputed.
+// Written returns the number of rows with cells that the last Fill recomputed.
 func (c *Collection) Written() int { return c.written }
 
 // fill computes one row.

@@ -17,7 +17,7 @@ import (
 // distinguish short jobs from long ones. PerJob selects the other reading, in which only the
 // machines' powers count.
 //
-// The runtime of a job whose estimate has no reference is the same on all machines.
+// The runtime of a job with an estimate without reference is the same on all machines.
 type Wait struct {
 	Weight Constant
 	PerJob bool

@@ -121,7 +121,7 @@ func (b *branch) visit(n *node, search int) int64 {
 	if bound <= b.best {
 		return bound
 	}
-	// Branch on the item whose reduced value is closest to 0: the bound decides it least.
+	// Branch on the item with the reduced value closest to 0: the bound decides it least.
 	pick, least := -1, int64(0)
 	var undecided []int
 	for i := range n.free {

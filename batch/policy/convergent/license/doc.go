@@ -12,8 +12,8 @@
 //	            │                        there would be two
 //	      4 ── fem
 //
-// A cluster is a connected component of the hypergraph whose nodes are the critical licenses
-// and whose arcs are the jobs. Each cluster is a separate multidimensional 0-1 knapsack
+// A cluster is a connected component of the hypergraph with the critical licenses as nodes
+// and the jobs as arcs. Each cluster is a separate multidimensional 0-1 knapsack
 // problem: find the jobs with the largest total value that fit into the copies. Jobs that it
 // leaves out are discarded until the next pass.
 //
@@ -21,7 +21,7 @@
 //
 //   - request, offer: the copies of a license that all jobs request, and those that exist. The
 //     paper's jobs request one copy; here a job that requests several counts several times
-//   - critical: a license whose request exceeds its offer
+//   - critical: a license with a request above its offer
 //   - value: the worth of an item, the mean of its job's positive entries in the matrix
 //   - weight: the sum, over the critical licenses of an item, of the fraction of copies that it
 //     requests. Eilon reduces several knapsack constraints to one in this way

@@ -42,7 +42,7 @@ func (s *Solver) labelled(least int64) bool {
 	return true
 }
 
-// taken finds new labels for the machines whose best job was a row that is now matched.
+// taken finds new labels for the machines with a best job in a row that is now matched.
 func (s *Solver) taken(taken int32) {
 	for m, row := range s.best {
 		if row == taken {

@@ -5,8 +5,8 @@ package matching
 type tree struct {
 	dist []int64 // the worth of the best start minus that of the path so far
 	from []int32 // the previous machine, or Free
-	open []int32 // machines whose distance is not final
-	done []int32 // machines whose distance is final, in this order
+	open []int32 // machines without a final distance
+	done []int32 // machines with a final distance, in this order
 }
 
 // grow makes the distance of the machine at a position of open final, and shortens the

@@ -3,7 +3,7 @@ package roster
 import "github.com/seed-9b8f70bb/drover/batch"
 
 // carryOut pauses running jobs that the plan puts on another machine or on none, and starts
-// jobs whose machine and licenses are free. A job that waits for another one to leave is
+// jobs with a free machine and free licenses. A job that waits for another one to leave is
 // checked again when that job has left.
 func (r *Roster) carryOut(now batch.Time, out *batch.Decisions) {
 	r.pending = false

@@ -14,7 +14,7 @@
 // others stay unused.
 //
 // The roster plans when a job comes, ends or is changed, and when a machine joins or leaves. It
-// does not plan when a job has left a machine on request. A job whose target is still occupied
+// does not plan when a job has left a machine on request. A job with a target that is still occupied
 // waits until the other job has left and enough copies of its licenses are free.
 //
 // # Terms

@@ -153,7 +153,7 @@ func (r *Roster) memories() []farm.Machine {
 	return left
 }
 
-// unpark activates jobs whose earliest start has come.
+// unpark activates jobs past their earliest start.
 func (r *Roster) unpark(now batch.Time) {
 	for len(r.parked) > 0 && r.jobs[r.parked[0]].spec.EarliestStart <= now {
 		h := r.parked[0]

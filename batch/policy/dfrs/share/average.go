@@ -19,7 +19,7 @@ func (p *Pool) Bound() batch.Share {
 
 // Average computes yields with the largest possible sum, none below the Bound (opt=avg).
 // Several solutions can have the same sum; equal jobs get equal yields. It returns the jobs
-// whose yield changed, ascending; the list is valid until the next allocation.
+// with a changed yield, ascending; the list is valid until the next allocation.
 func (p *Pool) Average() []int32 {
 	all := p.becomes(average)
 	if b := p.Bound(); b != p.bound {

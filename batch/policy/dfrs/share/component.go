@@ -25,7 +25,7 @@ type component struct {
 }
 
 // allocate recomputes the yields that can have changed, or all yields if all is set; solve
-// computes one component. It returns the jobs whose yield changed, ascending; the list is valid
+// computes one component. It returns the jobs with a changed yield, ascending; the list is valid
 // until the next allocation.
 func (p *Pool) allocate(all bool, solve func(*Pool)) []int32 {
 	p.pass++
@@ -46,7 +46,7 @@ func (p *Pool) allocate(all bool, solve func(*Pool)) []int32 {
 	return p.changed
 }
 
-// survey collects the jobs whose components must be recomputed: jobs on changed nodes that are
+// survey collects the jobs in components that must be recomputed: jobs on changed nodes that are
 // or were overloaded, and new jobs.
 func (p *Pool) survey(all bool) {
 	for _, number := range p.touched {

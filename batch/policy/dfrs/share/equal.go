@@ -9,7 +9,7 @@ import (
 // Equal gives each task on a node an equal part of the node's CPU (EquiPartition), at most its
 // need; tasks with a smaller need leave the rest to the others. A job's yield is that of its
 // task with the lowest yield, and CPU that its other tasks cannot use stays unused. Equal
-// returns the jobs whose yield changed, ascending; the list is valid until the next allocation.
+// returns the jobs with a changed yield, ascending; the list is valid until the next allocation.
 func (p *Pool) Equal() []int32 {
 	all := p.becomes(equal)
 	for i := range p.nodes {

@@ -15,7 +15,7 @@ import (
 //	stretch = (flow + period) / (virtual + yield × period)
 //
 // No job has less than the least yield of its Expect, where that fits. MaxStretch returns the
-// jobs whose yield changed, ascending; the list is valid until the next allocation. It
+// jobs with a changed yield, ascending; the list is valid until the next allocation. It
 // recomputes all yields, because flow times change all the time.
 func (p *Pool) MaxStretch(period batch.Duration) []int32 {
 	p.becomes(maxStretch)
@@ -49,7 +49,7 @@ type rising struct {
 	turns    []turn
 }
 
-// climber is a job whose yield is slope × s - behind at the inverse stretch s, bounded by its
+// climber is a job with a yield of slope × s - behind at the inverse stretch s, bounded by its
 // lower bound and by 1.
 type climber struct {
 	slope, behind float64
