@@ -75,14 +75,13 @@ type Reservation struct {
 // key=value pairs; a factory refuses keys it does not know.
 type Factory func(p Platform, s Settings) (Policy, error)
 
-// Ask is one question to a planner: the start of each of a job's shapes, if it
-// were submitted now.
+// Ask is one question to a planner: when would each shape of a job start if the job
+// were submitted now?
 //
-// An ask with the Job.Handle of a waiting job is about that job:
-// where it waits, with the shape it has, which Shapes holds alone. Never is the
-// answer for a job that is held.
+// An ask with the Job.Handle of a waiting job is about that job in its position in the
+// queue, with its own shape, the only one in Shapes. The answer for a held job is Never.
 type Ask struct {
-	Job    *Job    // its needs; Job.Shape is not looked at
+	Job    *Job    // its needs; Job.Shape is ignored
 	Shapes []Shape // ascending width
 	From   Time    // not before (input still travelling); 0 for now
 	// Best says that only the shape which ends first is wanted, of several the
