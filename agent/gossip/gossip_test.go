@@ -66,7 +66,7 @@ func within(t *testing.T, g *Group, d time.Duration, what string, ok func([]Memb
 type waitFor chan struct{}
 
 func (w waitFor) Write(line []byte) (int, error) {
-	if bytes.Contains(line, []byte("no seed answers")) {
+	if bytes.Contains(line, []byte("seeds do not answer")) {
 		select {
 		case w <- struct{}{}:
 		default:
