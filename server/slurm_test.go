@@ -438,6 +438,7 @@ func TestJobStartedTwiceBySlurmIsLostAndReported(t *testing.T) {
 	c.Restore(t)
 	c.StartController(t)
 	c.Await(t)
+	c.DelayPending(t)
 	c.Run(t, "scancel", blocker)
 	slurmtest.Until(t, "it was started again", func() bool { return inSlurm() == 0 })
 	p.run()

@@ -286,6 +286,14 @@ func (r *restored) crash() {
 	r.rig.Await(r.t)
 }
 
+// startAgain waits until the attempt's second start has ended.
+func (r *restored) startAgain() {
+	r.t.Helper()
+	r.DelayPending(r.t)
+	r.CancelLocal(r.local)
+	slurmtest.Until(r.t, "it was started again", func() bool { return r.Jobs() == 0 })
+}
+
 // adopt opens a System with the attempt.
 func (r *restored) adopt() {
 	r.Open(externaltest.Adopting(batch.Shape{Width: 1, Walltime: batch.Minute}, r.key))
@@ -313,8 +321,7 @@ func TestAnAttemptThatSlurmStartsTwiceBetweenPollsIsLost(t *testing.T) {
 	r := startRestored(t)
 	r.StopServer()
 	r.crash()
-	r.CancelLocal(r.local)
-	slurmtest.Until(t, "it was started again", func() bool { return r.Jobs() == 0 })
+	r.startAgain()
 	r.adopt()
 	r.check(batch.EndLost)
 }
@@ -334,8 +341,7 @@ func TestAnAttemptWhoseSecondStartNoPollShowsIsDoneAndReported(t *testing.T) {
 	r.open()
 	slurmtest.Until(t, "it has ended", func() bool { return r.Jobs() == 0 })
 	r.crash()
-	r.CancelLocal(r.local)
-	slurmtest.Until(t, "it was started again", func() bool { return r.Jobs() == 0 })
+	r.startAgain()
 	r.adopt()
 	r.check(batch.EndDone)
 }

@@ -157,6 +157,15 @@ func (c *Cluster) Restore(t testing.TB) {
 	}
 }
 
+// DelayPending keeps the waiting jobs from starting for 3 s. A node refuses a job whose
+// credential is from the second in which it ended that job's processes, or from before.
+func (c *Cluster) DelayPending(t testing.TB) {
+	t.Helper()
+	for _, id := range strings.Fields(c.Run(t, "squeue", "-h", "-t", "PENDING", "-o", "%i")) {
+		c.Run(t, "scontrol", "update", "JobId="+id, "StartTime=now+3seconds")
+	}
+}
+
 // Forget deletes the state of a stopped controller: it has lost all jobs.
 func (c *Cluster) Forget(t testing.TB) {
 	t.Helper()
