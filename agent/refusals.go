@@ -101,7 +101,7 @@ func noEstimate(
 	case same:
 		p := *first
 		p.Message = fmt.Sprintf("%s (%s; all %d sites that offer %s say so)",
-			p.Message, sites[0].Name, len(results), service)
+			first.Error(), sites[0].Name, len(results), service)
 		return &p
 	case final:
 		return &problem.Problem{

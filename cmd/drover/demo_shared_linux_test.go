@@ -63,7 +63,9 @@ func TestSharedDemo(t *testing.T) {
 	t.Run("interrupted, ends its jobs", func(t *testing.T) {
 		t.Parallel()
 		d := startDemo(t, linked(t, program), "demo", "--policy", "dfrs")
-		d.until("shares  #1")
+		for range sharedNodes() {
+			d.until("runs on")
+		}
 		sieving := 0
 		for _, line := range processesOf(t, d.program) {
 			if strings.Contains(line, "service primes") {
