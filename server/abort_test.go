@@ -14,7 +14,7 @@ func TestTargetThatMissedADropAsksTheSource(t *testing.T) {
 			g := newGrid(t, "")
 			id := g.queue(payload)
 			dropped := g.when(g.target, "Drop", m, g.target.kill)
-			g.aborted(&droverv1.MoveJobRequest{JobId: id, To: "nice", MinGain: seconds(3600)}, "it would gain")
+			g.aborted(&droverv1.MoveJobRequest{JobId: id, To: "nice", MinGain: seconds(3600)}, "its gain would be")
 			select {
 			case <-dropped:
 			case <-within(t).Done():

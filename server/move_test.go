@@ -160,7 +160,7 @@ func TestRefusedMoveLeavesTheJobInPlace(t *testing.T) {
 	if _, err := g.target.client.SetDraining(within(t), &droverv1.SetDrainingRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	g.aborted(&droverv1.MoveJobRequest{JobId: id, To: "nice", SeenEpoch: 2, MinGain: seconds(3600)}, "it would gain")
+	g.aborted(&droverv1.MoveJobRequest{JobId: id, To: "nice", SeenEpoch: 2, MinGain: seconds(3600)}, "its gain would be")
 	if list, err := g.source.client.ListMoves(within(t),
 		&droverv1.ServerServiceListMovesRequest{Filter: "state=aborted job=" + id}); err != nil || len(list.GetMoves()) != 3 {
 		t.Errorf("moves: %v, %v", list, err)

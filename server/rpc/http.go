@@ -75,6 +75,10 @@ func setProgress(w http.ResponseWriter, have blobs.Progress) {
 	}
 }
 
+// maxRefusedBody is how many bytes of a refused upload are read to the end, so that the
+// client sees the answer and not a closed connection.
+const maxRefusedBody = 64 << 20
+
 // putContent stores a content or a part of it.
 func (h httpHandler) putContent(w http.ResponseWriter, r *http.Request) error {
 	want, err := wanted(r)
@@ -93,9 +97,15 @@ func (h httpHandler) putContent(w http.ResponseWriter, r *http.Request) error {
 			Message: fmt.Sprintf("the upload was interrupted: %v", body.err), Hint: "HEAD returns how much has arrived",
 		}
 	}
-	if err == nil && r.Header.Get("Expect") == "" {
+	if body.err == nil && r.Header.Get("Expect") == "" {
 		// Many clients do not read the answer before they have sent the whole body.
-		_, err = io.Copy(io.Discard, io.LimitReader(r.Body, b.Size))
+		rest := b.Size
+		if err != nil {
+			rest = maxRefusedBody
+		}
+		if _, readErr := io.Copy(io.Discard, io.LimitReader(r.Body, rest)); err == nil {
+			err = readErr
+		}
 	}
 	var (
 		part   *blobs.PartError

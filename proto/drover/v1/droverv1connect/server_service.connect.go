@@ -159,7 +159,7 @@ type ServerServiceClient interface {
 	Draft(context.Context, *v1.DraftRequest) (*v1.DraftResponse, error)
 	// SetDraining stops the site from taking new jobs, or lets it take them again.
 	SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error)
-	// SettleJob is the operator's last resort for a move with a lost other site forever. It
+	// SettleJob is the operator's last resort for a move whose other site is lost forever. It
 	// can make a job run twice, or lose it.
 	SettleJob(context.Context, *v1.SettleJobRequest) (*v1.SettleJobResponse, error)
 	// OfferReservation returns which reservation a booking would get here. It changes nothing.
@@ -757,7 +757,7 @@ type ServerServiceHandler interface {
 	Draft(context.Context, *v1.DraftRequest) (*v1.DraftResponse, error)
 	// SetDraining stops the site from taking new jobs, or lets it take them again.
 	SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error)
-	// SettleJob is the operator's last resort for a move with a lost other site forever. It
+	// SettleJob is the operator's last resort for a move whose other site is lost forever. It
 	// can make a job run twice, or lose it.
 	SettleJob(context.Context, *v1.SettleJobRequest) (*v1.SettleJobResponse, error)
 	// OfferReservation returns which reservation a booking would get here. It changes nothing.
