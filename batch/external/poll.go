@@ -2,6 +2,8 @@ package external
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -187,8 +189,8 @@ func (s *System) compare(jobs []Job, began time.Time, progress map[batch.Key]Pro
 		seen[key] = j
 	}
 	var absent []absence
-	for key, a := range s.attempts {
-		j := seen[key]
+	for _, key := range slices.SortedFunc(maps.Keys(s.attempts), compareKeys) {
+		a, j := s.attempts[key], seen[key]
 		switch {
 		case !a.live() || a.stage == submitting:
 		case j != nil:
