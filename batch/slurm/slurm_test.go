@@ -266,24 +266,10 @@ func startRestored(t *testing.T) *restored {
 	r.open = open
 	r.key = r.Submit(1, 1, batch.Minute, wait)
 	slurmtest.Until(t, "it is in Slurm", func() bool { return r.Jobs() == 2 })
-	r.Cluster().Stop(t)
-	r.Cluster().Save(t)
-	r.StartController(t)
-	r.rig.Await(t)
+	r.Checkpoint(t)
 	r.CancelLocal(r.local)
 	r.AwaitPhase(r.key, batch.PhaseRunning)
 	return r
-}
-
-// Cluster returns the real cluster.
-func (s *site) Cluster() *slurmtest.Cluster { return s.rig.Cluster }
-
-// crash kills the controller and restores the saved state.
-func (r *restored) crash() {
-	r.Kill(r.t)
-	r.Cluster().Restore(r.t)
-	r.StartController(r.t)
-	r.rig.Await(r.t)
 }
 
 // startAgain waits until the attempt's second start has ended.
@@ -313,14 +299,14 @@ func (r *restored) check(end batch.End) {
 // The controller kills the processes that it finds on the node.
 func TestARunningAttemptThatSlurmQueuesAgainIsLost(t *testing.T) {
 	r := startRestored(t)
-	r.crash()
+	r.Crash(r.t)
 	r.check(batch.EndLost)
 }
 
 func TestAnAttemptThatSlurmStartsTwiceBetweenPollsIsLost(t *testing.T) {
 	r := startRestored(t)
 	r.StopServer()
-	r.crash()
+	r.Crash(r.t)
 	r.startAgain()
 	r.adopt()
 	r.check(batch.EndLost)
@@ -330,7 +316,7 @@ func TestAnAttemptThatSlurmStartsAgainAfterItsEndIsDone(t *testing.T) {
 	r := startRestored(t)
 	r.open()
 	r.AwaitPhase(r.key, batch.PhaseEnded)
-	r.crash()
+	r.Crash(r.t)
 	r.check(batch.EndDone)
 }
 
@@ -340,7 +326,7 @@ func TestAnAttemptWhoseSecondStartNoPollShowsIsDoneAndReported(t *testing.T) {
 	r.StopServer()
 	r.open()
 	slurmtest.Until(t, "it has ended", func() bool { return r.Jobs() == 0 })
-	r.crash()
+	r.Crash(r.t)
 	r.startAgain()
 	r.adopt()
 	r.check(batch.EndDone)

@@ -135,9 +135,10 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Save copies the state of a stopped controller for Restore.
-func (c *Cluster) Save(t testing.TB) {
+// Checkpoint restarts the controller and keeps a copy of its state for Crash.
+func (c *Cluster) Checkpoint(t testing.TB) {
 	t.Helper()
+	c.Stop(t)
 	saved := filepath.Join(c.Dir(), "saved")
 	if err := os.RemoveAll(saved); err != nil {
 		t.Fatal(err)
@@ -145,16 +146,21 @@ func (c *Cluster) Save(t testing.TB) {
 	if err := os.CopyFS(saved, os.DirFS(filepath.Join(c.Dir(), "state"))); err != nil {
 		t.Fatal(err)
 	}
+	c.StartController(t)
+	c.Await(t)
 }
 
-// Restore gives a stopped controller the saved state. It has lost everything since, as
-// after a crash.
-func (c *Cluster) Restore(t testing.TB) {
+// Crash kills the controller and starts it with the state of the last Checkpoint: it has
+// lost everything since.
+func (c *Cluster) Crash(t testing.TB) {
 	t.Helper()
+	c.Kill(t)
 	c.Forget(t)
 	if err := os.CopyFS(filepath.Join(c.Dir(), "state"), os.DirFS(filepath.Join(c.Dir(), "saved"))); err != nil {
 		t.Fatal(err)
 	}
+	c.StartController(t)
+	c.Await(t)
 }
 
 // DelayPending keeps the waiting jobs from starting for 3 s. A node refuses a job whose
