@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline/cmdlinetest"
 )
 
 func TestMain(m *testing.M) { testscript.Main(cleaning{m}, map[string]func(){"drover-lab": main}) }
@@ -81,28 +81,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("DROVER_AGENTS", agent)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": cmdlinetest.Exits},
 	})
-}
-
-// exits runs a program that must exit with a code: exits 64 drover-lab bench.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE PROGRAM ARGUMENTS...")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		e, ok := errors.AsType[*exec.ExitError](err)
-		if !ok {
-			ts.Fatalf("%v", err)
-		}
-		got = e.ExitCode()
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
 }
 
 // startGrid starts an agent and a site that can sleep, and returns the

@@ -3,11 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +18,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent"
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline/cmdlinetest"
 	"github.com/seed-9b8f70bb/drover/server"
 )
 
@@ -153,28 +152,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each program, otherwise
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "capture": capture},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": cmdlinetest.Exits, "capture": capture},
 	})
-}
-
-// exits runs a program that has to exit with a code: exits 3 drover wait $JOB.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE PROGRAM ARGUMENTS...")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		e, ok := errors.AsType[*exec.ExitError](err)
-		if !ok {
-			ts.Fatalf("%v", err)
-		}
-		got = e.ExitCode()
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
-	}
 }
 
 // decode parses the protobuf JSON that a command has printed.

@@ -157,10 +157,11 @@ var layout = map[string][]string{
 		"server/site", "server/catalogue", "agent/mapping", "reallocation",
 	},
 
-	"internal/daemon":   {},
-	"internal/parallel": {},
-	"internal/rusage":   {},
-	"internal/cmdline":  {"sim", "sim/campaign", "sim/scenarios", "sim/swf"},
+	"internal/daemon":              {},
+	"internal/parallel":            {},
+	"internal/rusage":              {},
+	"internal/cmdline":             {"sim", "sim/campaign", "sim/scenarios", "sim/swf"},
+	"internal/cmdline/cmdlinetest": {}, // for tests
 
 	"cmd/drover":         {anything},
 	"cmd/drover-lab/...": {anything},
