@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -258,14 +260,23 @@ func (s *Server) Hold(ctx context.Context, round string, lease batch.Duration, i
 	return s.round(ctx, func() ([]site.Job, error) { return s.core.Hold(s.now(), round, lease, ids) })
 }
 
-// Place ends a reallocation round: it puts held jobs back or moves them.
+// Place ends a reallocation round: it puts held jobs back or moves them. A job whose target site
+// is unknown stays: refusing the whole list would hold the other jobs until their lease ends.
 func (s *Server) Place(ctx context.Context, round, agent string, list []site.Placement) ([]site.Job, error) {
+	list = slices.Clone(list)
+	unknown := make(map[string]int) // placements by site
 	for i := range list {
-		if to := list[i].To; to != "" && to != s.cfg.Name { // the core has a better error for its own site
-			if _, err := s.Peer(fmt.Sprintf("placements[%d].to", i), to); err != nil {
-				return nil, err
-			}
+		to := list[i].To
+		if to == "" || to == s.cfg.Name { // the core has a better error for its own site
+			continue
 		}
+		if _, err := s.Peer("to", to); err != nil {
+			unknown[to]++
+			list[i] = site.Placement{Job: list[i].Job}
+		}
+	}
+	for _, to := range slices.Sorted(maps.Keys(unknown)) {
+		s.log.Warn("held jobs stay: target site unknown", "round", round, "to", to, "jobs", unknown[to])
 	}
 	return s.round(ctx, func() ([]site.Job, error) { return s.core.Place(s.now(), round, agent, list) })
 }

@@ -96,6 +96,22 @@ func TestRoundReordersAndReshapesJobsThatStay(t *testing.T) {
 	}
 }
 
+func TestHeldJobStaysIfItsTargetSiteIsUnknown(t *testing.T) {
+	s, _, queue := crew(t, configured(t, "policy: {name: fcfs}"))
+	s.introduce(t, "nice")
+	s.hold(t, "r1", 600)
+	got := s.place(t, "r1", &droverv1.Placement{JobId: queue[0], To: "mars"}, &droverv1.Placement{
+		JobId: queue[1], Shape: &droverv1.Shape{Width: 2, Walltime: seconds(77)},
+	})
+	if len(got) != 2 || got[0].GetState() != waiting || got[0].GetEpoch() != 0 || got[1].GetShape().GetWidth() != 2 {
+		t.Errorf("PlaceJobs: %v", got)
+	}
+	d := s.digests(t)
+	d.until(func() bool {
+		return !slices.ContainsFunc(queue, func(id string) bool { return d.states[id] != waiting })
+	})
+}
+
 func TestExpiredLeasePutsHeldJobsBack(t *testing.T) {
 	s, busy, queue := crew(t, configured(t, "policy: {name: fcfs}"))
 	s.introduce(t, "nice")

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"connectrpc.com/connect"
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -19,6 +21,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline/cmdlinetest"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 	"github.com/seed-9b8f70bb/drover/server"
 )
 
@@ -115,7 +119,7 @@ func startGridOf(t *testing.T, sites map[string]string) *grid {
 	return g
 }
 
-// await waits until the agent knows n sites.
+// await waits until the agent knows n sites, and each of them the others.
 func (g *grid) await(t *testing.T, n int) {
 	t.Helper()
 	c, err := client.New(client.Default(g.agent))
@@ -126,12 +130,32 @@ func (g *grid) await(t *testing.T, n int) {
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
 	for range 3000 {
-		if sites, err := c.Sites(t.Context()); err == nil && len(sites) >= n {
+		if sites, err := c.Sites(t.Context()); err == nil && len(sites) >= n && acquainted(t, sites) {
 			return
 		}
 		<-ticker.C
 	}
-	t.Fatalf("the agent does not know %d sites", n)
+	t.Fatalf("the agent does not know %d sites that know each other", n)
+}
+
+// acquainted reports whether each site knows the servers of the others: it refuses to
+// move a job that does not exist for that reason alone.
+func acquainted(t *testing.T, sites []client.Site) bool {
+	t.Helper()
+	const noJob = "01900000-0000-7000-8000-000000000000"
+	for _, from := range sites {
+		s := droverv1connect.NewServerServiceClient(http.DefaultClient, from.Address)
+		for _, to := range sites {
+			if to.Name == from.Name {
+				continue
+			}
+			_, err := s.MoveJob(t.Context(), &droverv1.MoveJobRequest{JobId: noJob, To: to.Name})
+			if connect.CodeOf(err) != connect.CodeNotFound || strings.Contains(err.Error(), "unknown site") {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func TestScripts(t *testing.T) {

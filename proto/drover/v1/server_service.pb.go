@@ -3206,7 +3206,8 @@ type Placement struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// Target site; empty if the job stays.
+	// Target site; empty if the job stays. The job also stays, with its shape, if the server does
+	// not know the site.
 	To string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
 	// If it stays: its new shape; unset to keep its shape.
 	Shape *Shape `protobuf:"bytes,3,opt,name=shape,proto3" json:"shape,omitempty"`
