@@ -37,7 +37,9 @@ func (p *taps) before(t *testing.T, site, address string) string {
 		Rewrite:      func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", address },
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
-	server := &http.Server{Protocols: &protocols, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	accepted := protocols
+	accepted.SetHTTP1(true)
+	server := &http.Server{Protocols: &accepted, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.lost(site, path.Base(r.URL.Path)) {
 			panic(http.ErrAbortHandler)
 		}
