@@ -76,7 +76,8 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 			if body != `{"status":"SERVING_STATUS_SERVING"}` || res.Proto != name {
 				t.Errorf("%s %s %s", res.Proto, res.Status, body)
 			}
-			_, err := connect.NewClient[emptypb.Empty, emptypb.Empty](client, g.agent.URL()+droverv1connect.AgentServiceMapProcedure).
+			_, err := connect.NewClient[emptypb.Empty, emptypb.Empty](client,
+				g.agent.URL()+droverv1connect.AgentServiceMapProcedure).
 				CallUnary(context.Background(), connect.NewRequest(&emptypb.Empty{}))
 			if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != "request" {
 				t.Errorf("Map: %v", err)
@@ -87,7 +88,8 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 			r := grpcreflect.NewClient(client, g.agent.URL())
 			stream := r.NewStream(context.Background())
 			names, err := stream.ListServices()
-			if _, e := stream.Close(); e != nil || err != nil || len(names) != 1 || names[0] != droverv1connect.AgentServiceName {
+			if _, e := stream.Close(); e != nil || err != nil || len(names) != 1 ||
+				names[0] != droverv1connect.AgentServiceName {
 				t.Errorf("reflection: %v, %v, %v", names, err, e)
 			}
 		})

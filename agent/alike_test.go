@@ -18,15 +18,21 @@ import (
 // multiply is a request with something in most of its fields.
 func multiply() *droverv1.Request {
 	return &droverv1.Request{
-		Service: "lu", Owner: "ann", Width: 2, Walltime: durationpb.New(time.Hour), Licenses: []*droverv1.License{{Name: "x", Copies: 1}},
-		Deadline: timestamppb.New(time.Unix(2e9, 0)), EarliestStart: timestamppb.New(time.Unix(1e9, 0)), InputSite: "lyon",
-		Labels: map[string]string{"run": "1"},
+		Service: "lu", Owner: "ann", Width: 2, Walltime: durationpb.New(time.Hour),
+		Licenses: []*droverv1.License{{Name: "x", Copies: 1}},
+		Deadline: timestamppb.New(time.Unix(2e9, 0)), EarliestStart: timestamppb.New(time.Unix(1e9, 0)),
+		InputSite: "lyon",
+		Labels:    map[string]string{"run": "1"},
 		Arguments: map[string]*droverv1.Value{
-			"n": {Kind: &droverv1.Value_IntValue{IntValue: 3}}, "m": {Kind: &droverv1.Value_FloatValue{FloatValue: 0.5}},
+			"n": {Kind: &droverv1.Value_IntValue{IntValue: 3}},
+			"m": {Kind: &droverv1.Value_FloatValue{FloatValue: 0.5}},
 			"block": {Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{
-				Content: &droverv1.File{Sha256: "ab", SizeBytes: 16}, Element: droverv1.ElementType_ELEMENT_TYPE_FLOAT64, Dimensions: []int64{2},
+				Content: &droverv1.File{Sha256: "ab", SizeBytes: 16},
+				Element: droverv1.ElementType_ELEMENT_TYPE_FLOAT64, Dimensions: []int64{2},
 			}}},
-			"matrix": {Kind: &droverv1.Value_FileValue{FileValue: &droverv1.File{Sha256: "ab", SizeBytes: 1000, Name: "a.dat"}}},
+			"matrix": {Kind: &droverv1.Value_FileValue{FileValue: &droverv1.File{
+				Sha256: "ab", SizeBytes: 1000, Name: "a.dat",
+			}}},
 		},
 	}
 }
@@ -51,15 +57,19 @@ func TestJobsAreAlikeIfNoFieldThatAnswersDependOnDiffers(t *testing.T) {
 		}, false},
 		"the size of a file": {func(r *droverv1.Request) { file(r).SizeBytes++ }, false},
 		"the service":        {func(r *droverv1.Request) { r.Service = "qr" }, false},
-		"an argument":        {func(r *droverv1.Request) { r.Arguments["n"].Kind = &droverv1.Value_IntValue{IntValue: 4} }, false},
+		"an argument": {func(r *droverv1.Request) {
+			r.Arguments["n"].Kind = &droverv1.Value_IntValue{IntValue: 4}
+		}, false},
 		"an argument's name": {func(r *droverv1.Request) {
 			r.Arguments["k"] = r.Arguments["n"]
 			delete(r.Arguments, "n")
 		}, false},
-		"the owner":          {func(r *droverv1.Request) { r.Owner = "bob" }, false},
-		"the width":          {func(r *droverv1.Request) { r.Width = 3 }, false},
-		"the walltime":       {func(r *droverv1.Request) { r.Walltime.Seconds++ }, false},
-		"the shapes":         {func(r *droverv1.Request) { r.Shapes = append(r.Shapes, &droverv1.Shape{Width: 1}) }, false},
+		"the owner":    {func(r *droverv1.Request) { r.Owner = "bob" }, false},
+		"the width":    {func(r *droverv1.Request) { r.Width = 3 }, false},
+		"the walltime": {func(r *droverv1.Request) { r.Walltime.Seconds++ }, false},
+		"the shapes": {
+			func(r *droverv1.Request) { r.Shapes = append(r.Shapes, &droverv1.Shape{Width: 1}) }, false,
+		},
 		"the deadline":       {func(r *droverv1.Request) { r.Deadline = nil }, false},
 		"the earliest start": {func(r *droverv1.Request) { r.EarliestStart.Seconds++ }, false},
 		"the memory":         {func(r *droverv1.Request) { r.MemoryBytes = 1 }, false},
@@ -75,7 +85,13 @@ func TestJobsAreAlikeIfNoFieldThatAnswersDependOnDiffers(t *testing.T) {
 			other := multiply()
 			c.change(other)
 			before := proto.CloneOf(other)
-			likes := alikeOf([]waitingJob{{request: rpc.NewRequest(multiply())}, {}, {request: rpc.NewRequest(other)}, {}, {request: rpc.NewRequest(multiply())}})
+			likes := alikeOf([]waitingJob{
+				{request: rpc.NewRequest(multiply())},
+				{},
+				{request: rpc.NewRequest(other)},
+				{},
+				{request: rpc.NewRequest(multiply())},
+			})
 			want := []int{1, 0, 2, 0, 1}
 			if c.alike {
 				want[2] = 1
@@ -94,7 +110,9 @@ func TestARoundAsksAboutOneOfTheJobsThatAreAlike(t *testing.T) {
 	full, idle := queueOf("full", 6, 0), queueOf("idle", 0, 0)
 	connected(full, idle)
 	g := newGrid(t, nil, full.start(t), idle.start(t))
-	order := &droverv1.ReallocateRequest{DryRun: true, Algorithm: "all-cancellation", Heuristic: "minmin", Window: "all"}
+	order := &droverv1.ReallocateRequest{
+		DryRun: true, Algorithm: "all-cancellation", Heuristic: "minmin", Window: "all",
+	}
 	alike := g.reallocate(t, order)
 	for i, j := range full.jobs {
 		j.Request.Owner = fmt.Sprint(i)

@@ -54,7 +54,8 @@ func (r *result[T]) absent(site string) rpc.Absent {
 // ask calls all sites at once and returns their results in the same order, as soon
 // as all have answered or patience is over. A late call is cancelled, and its result
 // is a timeout even if the answer still comes.
-func ask[T any](ctx context.Context, patience time.Duration, sites []*mapping.Site, peers []*rpc.Peer,
+func ask[T any](
+	ctx context.Context, patience time.Duration, sites []*mapping.Site, peers []*rpc.Peer,
 	call func(context.Context, *mapping.Site, *rpc.Peer) (T, error),
 ) []result[T] {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -12,10 +12,13 @@ import (
 func TestARequestForOneSiteAsksOnlyThatSite(t *testing.T) {
 	asked := make(chan string, 10)
 	site := func(name string, services ...string) *fakeServer {
-		return &fakeServer{name: name, services: services, estimate: func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error) {
-			asked <- name
-			return quote(100, 10, 1), nil
-		}}
+		return &fakeServer{
+			name: name, services: services,
+			estimate: func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error) {
+				asked <- name
+				return quote(100, 10, 1), nil
+			},
+		}
 	}
 	g := newGrid(t, nil, site("far", "lu").start(t), site("near", "lu").start(t), site("other", "sleep").start(t))
 	r := lu()
@@ -24,7 +27,8 @@ func TestARequestForOneSiteAsksOnlyThatSite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := summary(res.GetDecision()); len(got) != 1 || len(res.GetTargets()) != 1 || res.GetTargets()[0].GetSite() != "near" {
+	if got := summary(res.GetDecision()); len(got) != 1 || len(res.GetTargets()) != 1 ||
+		res.GetTargets()[0].GetSite() != "near" {
 		t.Errorf("targets %v, record %v", res.GetTargets(), got)
 	}
 	close(asked)

@@ -62,7 +62,8 @@ func TestConfigurationIsReadOverTheDefaults(t *testing.T) {
 		Remember: 5000,
 		Drain:    Drain{AtOnce: 2, Retry: 7 * time.Second},
 		Reallocation: Reallocation{
-			Period: "30m", Algorithm: "all-cancellation", Heuristic: "maxrelgain", Window: "all", Threshold: 5 * time.Second,
+			Period: "30m", Algorithm: "all-cancellation", Heuristic: "maxrelgain", Window: "all",
+			Threshold: 5 * time.Second,
 			LeastGain: 10 * time.Second, MostMoves: 4, MostMovesRound: 9, Patience: "off",
 		},
 		Network: Network{
@@ -113,13 +114,13 @@ network:
 		got = append(got, at)
 	}
 	want := []string{
-		"line 1: version", "line 2: name", "line 3: listen", "line 4: url", "line 6: gossip.bind", "line 9: gossip.seeds[1]",
-		"line 10: gossip.rejoin", "line 11: patience", "line 12: poll", "line 13: remember", "line 15: drain.at_once", "line 16: drain.retry",
-		"line 17: reallocation.period", "line 17: reallocation.algorithm", "line 17: reallocation.heuristic", "line 17: reallocation.window",
-		"line 17: reallocation.threshold", "line 17: reallocation.least_gain",
-		"line 17: reallocation.most_moves", "line 17: reallocation.most_moves_round", "line 17: reallocation.patience",
-		"line 19: network.latency", "line 21: network.links[0].to",
-		"line 22: network.links[1].latency", "line 23: network.links[2].to",
+		"line 1: version", "line 2: name", "line 3: listen", "line 4: url", "line 6: gossip.bind",
+		"line 9: gossip.seeds[1]", "line 10: gossip.rejoin", "line 11: patience", "line 12: poll", "line 13: remember",
+		"line 15: drain.at_once", "line 16: drain.retry", "line 17: reallocation.period",
+		"line 17: reallocation.algorithm", "line 17: reallocation.heuristic", "line 17: reallocation.window",
+		"line 17: reallocation.threshold", "line 17: reallocation.least_gain", "line 17: reallocation.most_moves",
+		"line 17: reallocation.most_moves_round", "line 17: reallocation.patience", "line 19: network.latency",
+		"line 21: network.links[0].to", "line 22: network.links[1].latency", "line 23: network.links[2].to",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -142,10 +143,19 @@ func TestRoundsRunByDefaultAndCanBeDisabled(t *testing.T) {
 		{"reallocation: {period: 0}", 0, ""},
 		{"reallocation: {period: 0s}", 0, ""},
 		{"reallocation: {period: off}", 0, ""},
-		{"reallocation: {period: often}", 0, `reallocation.period: "often", accepted: 1s..8784h0m0s, or 0 or off for rounds only on demand`},
+		{
+			"reallocation: {period: often}", 0,
+			`reallocation.period: "often", accepted: 1s..8784h0m0s, or 0 or off for rounds only on demand`,
+		},
 		{"reallocation: {period: 20}", 0, `reallocation.period: "20", accepted: 1s`},
-		{"reallocation: {algorithm: greedy}", 0, `reallocation.algorithm: "greedy", accepted: regular, all-cancellation`},
-		{"reallocation: {heuristic: MCT}", 0, `reallocation.heuristic: "MCT", accepted: mct, minmin, maxmin, sufferage, maxgain, maxrelgain`},
+		{
+			"reallocation: {algorithm: greedy}", 0,
+			`reallocation.algorithm: "greedy", accepted: regular, all-cancellation`,
+		},
+		{
+			"reallocation: {heuristic: MCT}", 0,
+			`reallocation.heuristic: "MCT", accepted: mct, minmin, maxmin, sufferage, maxgain, maxrelgain`,
+		},
 		{"reallocation: {window: many}", 0, `reallocation.window: "many", accepted: at least 1, or all`},
 		{"reallocation: {patience: endless}", 0, `reallocation.patience: "endless", accepted: 0 or more, or off`},
 	} {
@@ -173,7 +183,10 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 		{"unknown key", "version: 1\ncolour: red\n", "line 2: colour: unknown key, accepted: version, name, "},
 		{"unknown inner key", "version: 1\ngossip:\n  seed: x\n", "line 3"},
 		{"wrong type", "version: 1\npatience: soon\n", `line 2: patience: "soon", accepted: a time with its unit`},
-		{"rate without unit", "version: 1\nnetwork:\n  bandwidth: 5\n", `line 3: network.bandwidth: "5", accepted: a rate`},
+		{
+			"rate without unit", "version: 1\nnetwork:\n  bandwidth: 5\n",
+			`line 3: network.bandwidth: "5", accepted: a rate`,
+		},
 		{"negative rate", "version: 1\nnetwork:\n  bandwidth: -5MB\n", "line 3"},
 		{"endless rate", "version: 1\nnetwork:\n  bandwidth: 1e300GB\n", "line 3"},
 		{"rate that is no number", "version: 1\nnetwork:\n  bandwidth: nanGB\n", "line 3"},
@@ -191,7 +204,8 @@ func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 func TestListeningBeyondLoopbackNeedsInsecure(t *testing.T) {
 	for address, loopback := range map[string]bool{
 		"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, "127.3.2.1:1": true,
-		"0.0.0.0:1": false, ":1": false, "[::]:1": false, "10.0.0.1:1": false, "example.org:1": false, "localhost.example.org:1": false,
+		"0.0.0.0:1": false, ":1": false, "[::]:1": false, "10.0.0.1:1": false, "example.org:1": false,
+		"localhost.example.org:1": false,
 	} {
 		c := Default()
 		c.Listen = address

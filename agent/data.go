@@ -62,9 +62,9 @@ func (a *Agent) locateInput(ctx context.Context, patience time.Duration, r rpc.R
 }
 
 // askForData asks all sites for data.
-func (a *Agent) askForData(ctx context.Context, patience time.Duration, ids []string) (
-	sites []*mapping.Site, results []result[holdings], silent []rpc.Absent, err error,
-) {
+func (a *Agent) askForData(
+	ctx context.Context, patience time.Duration, ids []string,
+) (sites []*mapping.Site, results []result[holdings], silent []rpc.Absent, err error) {
 	sites, peers := a.known()
 	results = ask(ctx, patience, sites, peers, func(
 		ctx context.Context, _ *mapping.Site, p *rpc.Peer,

@@ -15,7 +15,9 @@ import (
 
 // offers makes a server that runs lu at once, and has some data.
 func offers(name string, have ...*droverv1.Data) *fakeServer {
-	return &fakeServer{name: name, services: []string{"lu"}, estimate: answers(quote(0, 100, 1)), data: fakeData{have: have}}
+	return &fakeServer{
+		name: name, services: []string{"lu"}, estimate: answers(quote(0, 100, 1)), data: fakeData{have: have},
+	}
 }
 
 func data(id string, size int64, mode droverv1.DataMode) *droverv1.Data {
@@ -29,7 +31,9 @@ func copied(d *droverv1.Data) *droverv1.Data {
 // using is a request for lu with handles and a file of the client.
 func using(file int64, ids ...string) *droverv1.MapRequest {
 	r := lu()
-	r.Request.Arguments = map[string]*droverv1.Value{"own": {Kind: &droverv1.Value_FileValue{FileValue: &droverv1.File{SizeBytes: file}}}}
+	r.Request.Arguments = map[string]*droverv1.Value{
+		"own": {Kind: &droverv1.Value_FileValue{FileValue: &droverv1.File{SizeBytes: file}}},
+	}
 	for i, id := range ids {
 		content := &droverv1.File{DataId: id}
 		v := &droverv1.Value{Kind: &droverv1.Value_FileValue{FileValue: content}}
@@ -55,7 +59,8 @@ func slow(c *Config) {
 func TestARequestGoesToTheSiteThatHasItsData(t *testing.T) {
 	a, b := data("a", 8e6, persistentMode), data("b", 2e6, persistentMode)
 	has, other := offers("has", a, b).start(t), offers("other").start(t)
-	g := newGrid(t, slow, has, other, (&fakeServer{name: "near", data: fakeData{have: []*droverv1.Data{copied(a)}}}).start(t))
+	g := newGrid(t, slow, has, other,
+		(&fakeServer{name: "near", data: fakeData{have: []*droverv1.Data{copied(a)}}}).start(t))
 	res, err := g.client.Map(context.Background(), using(3e6, "a", "b"))
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +76,8 @@ func TestARequestGoesToTheSiteThatHasItsData(t *testing.T) {
 		t.Errorf("other was asked for a start after %v", d)
 	}
 	args := other.asked[0].GetRequest().GetArguments()
-	if f := args["stored a"].GetFileValue(); f.GetSha256() != "of a" || f.GetSizeBytes() != 8e6 || f.GetDataId() != "a" {
+	if f := args["stored a"].GetFileValue(); f.GetSha256() != "of a" || f.GetSizeBytes() != 8e6 ||
+		f.GetDataId() != "a" {
 		t.Errorf("other got a: %v", f)
 	}
 	if f := args["stored b"].GetArrayValue().GetContent(); f.GetSha256() != "of b" || f.GetSizeBytes() != 2e6 {
@@ -85,13 +91,16 @@ func TestStickyDataRuleOtherSitesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"has wait 0s transfer 0s done 1m40s margin 0s", "other refused sticky-data"}, summary(res.GetDecision())); d != "" {
+	if d := cmp.Diff([]string{"has wait 0s transfer 0s done 1m40s margin 0s", "other refused sticky-data"},
+		summary(res.GetDecision())); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestARefusalOfTheSiteWithTheStickyDataIsTheReason(t *testing.T) {
-	refusal := &droverv1.ErrorDetail{Reason: "too-wide", Field: "request.width", Accepted: "1..4", Message: "8 processors"}
+	refusal := &droverv1.ErrorDetail{
+		Reason: "too-wide", Field: "request.width", Accepted: "1..4", Message: "8 processors",
+	}
 	has := offers("has", data("a", 1, stickyMode))
 	has.estimate = answers(&droverv1.Quote{Refusal: refusal})
 	g := newGrid(t, slow, has.start(t), offers("other").start(t))
@@ -99,9 +108,12 @@ func TestARefusalOfTheSiteWithTheStickyDataIsTheReason(t *testing.T) {
 	if _, d := detail(t, err); d.GetReason() != "too-wide" {
 		t.Errorf("%v", d)
 	}
-	g = newGrid(t, slow, (&fakeServer{name: "store", data: fakeData{have: []*droverv1.Data{data("a", 1, stickyMode)}}}).start(t), offers("other").start(t))
+	g = newGrid(t, slow,
+		(&fakeServer{name: "store", data: fakeData{have: []*droverv1.Data{data("a", 1, stickyMode)}}}).start(t),
+		offers("other").start(t))
 	_, err = g.client.Map(context.Background(), using(0, "a"))
-	if code, d := detail(t, err); code != connect.CodeFailedPrecondition || d.GetReason() != "sticky-data" || !strings.Contains(d.GetMessage(), "store") {
+	if code, d := detail(t, err); code != connect.CodeFailedPrecondition || d.GetReason() != "sticky-data" ||
+		!strings.Contains(d.GetMessage(), "store") {
 		t.Errorf("%v %v", code, d)
 	}
 }
@@ -116,16 +128,19 @@ func TestASilentSiteIsNoSourceOfDataAndIsInTheRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"has wait 0s transfer 0s done 1m40s margin 0s", "other wait 4s transfer 4s done 1m44s margin 4s", "near timeout timeout",
+		"has wait 0s transfer 0s done 1m40s margin 0s", "other wait 4s transfer 4s done 1m44s margin 4s",
+		"near timeout timeout",
 	}
 	if d := cmp.Diff(want, summary(res.GetDecision())); d != "" {
 		t.Error(d)
 	}
-	if c := res.GetDecision().GetCandidates()[2]; !strings.Contains(c.GetMissing().GetDetail().GetMessage(), "source of data") {
+	if c := res.GetDecision().GetCandidates()[2]; !strings.Contains(c.GetMissing().GetDetail().GetMessage(),
+		"source of data") {
 		t.Errorf("near: %v", c)
 	}
 	_, err = g.client.Map(context.Background(), using(0, "b"))
-	if _, d := detail(t, err); d.GetReason() != "unreachable" || !d.GetRetryable() || !strings.Contains(d.GetMessage(), "near") {
+	if _, d := detail(t, err); d.GetReason() != "unreachable" || !d.GetRetryable() ||
+		!strings.Contains(d.GetMessage(), "near") {
 		t.Errorf("data that the silent site may have: %v", d)
 	}
 }
@@ -146,7 +161,8 @@ func TestUnknownDataAreNamedInTheError(t *testing.T) {
 	} {
 		field, err := call()
 		code, d := detail(t, err)
-		if code != connect.CodeNotFound || d.GetReason() != "unknown-data" || d.GetField() != field || d.GetRetryable() ||
+		if code != connect.CodeNotFound || d.GetReason() != "unknown-data" || d.GetField() != field ||
+			d.GetRetryable() ||
 			!strings.Contains(d.GetMessage(), "data b") || !strings.Contains(d.GetMessage(), "evicted at noon") {
 			t.Errorf("%s: %v %v", name, code, d)
 		}
@@ -159,7 +175,8 @@ func TestUnknownDataAreNamedInTheError(t *testing.T) {
 
 func TestFindDataListsOriginalsBeforeCopies(t *testing.T) {
 	a := data("a", 1, persistentMode)
-	g := newGrid(t, slow, offers("b", copied(a)).start(t), offers("c", a).start(t), offers("a", copied(a)).start(t), offers("d").start(t))
+	g := newGrid(t, slow, offers("b", copied(a)).start(t), offers("c", a).start(t), offers("a", copied(a)).start(t),
+		offers("d").start(t))
 	res, err := g.client.FindData(context.Background(), &droverv1.FindDataRequest{Id: "a"})
 	if err != nil {
 		t.Fatal(err)
@@ -177,8 +194,9 @@ func TestFindDataListsOriginalsBeforeCopies(t *testing.T) {
 
 func TestDataOfAllSitesAreListedInPages(t *testing.T) {
 	servers := []*fakeServer{
-		offers("a", data("1", 1, persistentMode), data("3", 1, persistentMode), data("5", 1, persistentMode)), offers("b"),
-		offers("c", data("2", 1, persistentMode)), offers("d", data("4", 1, persistentMode), data("6", 1, persistentMode)),
+		offers("a", data("1", 1, persistentMode), data("3", 1, persistentMode), data("5", 1, persistentMode)),
+		offers("b"), offers("c", data("2", 1, persistentMode)), offers("d", data("4", 1, persistentMode),
+			data("6", 1, persistentMode)),
 	}
 	for _, s := range servers {
 		s.start(t)
@@ -188,7 +206,9 @@ func TestDataOfAllSitesAreListedInPages(t *testing.T) {
 	for size := int32(1); size < 8; size++ {
 		var got []string
 		for token := ""; ; {
-			res, err := g.client.ListData(context.Background(), &droverv1.AgentServiceListDataRequest{PageSize: size, PageToken: token})
+			res, err := g.client.ListData(context.Background(), &droverv1.AgentServiceListDataRequest{
+				PageSize: size, PageToken: token,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,7 +249,8 @@ func TestRemoveDataRemovesEverywhereOrNamesSilentSites(t *testing.T) {
 	sick.data.fail = wireError(&problem.Problem{Reason: problem.DiskFull, Message: "full", Retryable: true})
 	g := newGrid(t, slow, offers("a", a).start(t), sick.start(t), offers("c").start(t))
 	_, err := g.client.RemoveData(context.Background(), &droverv1.AgentServiceRemoveDataRequest{Id: "a"})
-	if _, d := detail(t, err); d.GetReason() != "unreachable" || !d.GetRetryable() || !strings.Contains(d.GetMessage(), "b: full") || !strings.Contains(d.GetMessage(), "removed at a") {
+	if _, d := detail(t, err); d.GetReason() != "unreachable" || !d.GetRetryable() ||
+		!strings.Contains(d.GetMessage(), "b: full") || !strings.Contains(d.GetMessage(), "removed at a") {
 		t.Errorf("%v", d)
 	}
 	sick.data.mu.Lock()

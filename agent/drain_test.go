@@ -31,7 +31,9 @@ func TestDrainedSitesLoseTheirWaitingJobsToTheBestOthers(t *testing.T) {
 	tune := func(c *Config) { quick(c); c.Drain.AtOnce, c.Drain.Retry = 3, 50*time.Millisecond }
 	g := newGrid(t, tune, servers...)
 	newGrid(t, func(c *Config) { tune(c); c.Name = "second" }, servers...) // which drains too
-	if _, err := g.client.SetDraining(context.Background(), &droverv1.AgentServiceSetDrainingRequest{Site: "full", Draining: true}); err != nil {
+	if _, err := g.client.SetDraining(context.Background(), &droverv1.AgentServiceSetDrainingRequest{
+		Site: "full", Draining: true,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	g.until(t, "three moves under way", func() bool {
@@ -46,7 +48,9 @@ func TestDrainedSitesLoseTheirWaitingJobsToTheBestOthers(t *testing.T) {
 			t.Fatal("the jobs do not leave")
 		}
 	}
-	g.until(t, "all have left", func() bool { return g.agent.jobs.Active("full") == 1 && g.agent.jobs.Active("near") == 11 })
+	g.until(t, "all have left", func() bool {
+		return g.agent.jobs.Active("full") == 1 && g.agent.jobs.Active("near") == 11
+	})
 	full.mu.Lock()
 	defer full.mu.Unlock()
 	// Each agent can order three before it learns of the other's orders.
@@ -64,7 +68,9 @@ func TestDrainedSitesLoseTheirWaitingJobsToTheBestOthers(t *testing.T) {
 }
 
 func TestAJobThatCannotLeaveStaysAndIsRetried(t *testing.T) {
-	full := &fakeServer{name: "full", services: lists("lu"), jobs: []*droverv1.Job{waiting("full", "a"), waiting("full", "fixed")}}
+	full := &fakeServer{name: "full", services: lists("lu"), jobs: []*droverv1.Job{
+		waiting("full", "a"), waiting("full", "fixed"),
+	}}
 	full.life.refuses = func(id string) *problem.Problem {
 		if id == "fixed" {
 			return &problem.Problem{Reason: problem.NotMovable, Message: "a reservation"}

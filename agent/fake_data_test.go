@@ -46,7 +46,9 @@ func (f *fakeServer) GetData(ctx context.Context, req *droverv1.GetDataRequest) 
 }
 
 // ListData pages through the data; its tokens are the next handles.
-func (f *fakeServer) ListData(_ context.Context, req *droverv1.ServerServiceListDataRequest) (*droverv1.ServerServiceListDataResponse, error) {
+func (f *fakeServer) ListData(
+	_ context.Context, req *droverv1.ServerServiceListDataRequest,
+) (*droverv1.ServerServiceListDataResponse, error) {
 	if req.GetFilter() == "mode=eternal" {
 		return nil, wireError(&problem.Problem{Reason: problem.BadValue, Field: "filter", Message: "mode"})
 	}
@@ -66,7 +68,9 @@ func (f *fakeServer) ListData(_ context.Context, req *droverv1.ServerServiceList
 	return out, nil
 }
 
-func (f *fakeServer) RemoveData(_ context.Context, req *droverv1.ServerServiceRemoveDataRequest) (*droverv1.ServerServiceRemoveDataResponse, error) {
+func (f *fakeServer) RemoveData(
+	_ context.Context, req *droverv1.ServerServiceRemoveDataRequest,
+) (*droverv1.ServerServiceRemoveDataResponse, error) {
 	f.data.mu.Lock()
 	defer f.data.mu.Unlock()
 	if f.data.fail != nil {

@@ -79,7 +79,9 @@ func digestOf(j *droverv1.Job) *droverv1.JobDigest {
 	}
 }
 
-func (f *fakeServer) WatchJobs(ctx context.Context, _ *droverv1.WatchJobsRequest, stream *connect.ServerStream[droverv1.WatchJobsResponse]) error {
+func (f *fakeServer) WatchJobs(
+	ctx context.Context, _ *droverv1.WatchJobsRequest, stream *connect.ServerStream[droverv1.WatchJobsResponse],
+) error {
 	f.mu.Lock()
 	first := &droverv1.WatchJobsResponse{Synced: true}
 	for _, j := range f.jobs {
@@ -167,7 +169,9 @@ func (f *fakeServer) MoveJob(_ context.Context, req *droverv1.MoveJobRequest) (*
 
 // ListMoves pages through the moves; its tokens are the jobs and epochs to go
 // on with.
-func (f *fakeServer) ListMoves(_ context.Context, req *droverv1.ServerServiceListMovesRequest) (*droverv1.ServerServiceListMovesResponse, error) {
+func (f *fakeServer) ListMoves(
+	_ context.Context, req *droverv1.ServerServiceListMovesRequest,
+) (*droverv1.ServerServiceListMovesResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var moves []*droverv1.Move
@@ -186,7 +190,9 @@ func (f *fakeServer) ListMoves(_ context.Context, req *droverv1.ServerServiceLis
 	return res, nil
 }
 
-func (f *fakeServer) SetDraining(_ context.Context, req *droverv1.SetDrainingRequest) (*droverv1.SetDrainingResponse, error) {
+func (f *fakeServer) SetDraining(
+	_ context.Context, req *droverv1.SetDrainingRequest,
+) (*droverv1.SetDrainingResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.life.draining = req.GetDraining()

@@ -70,7 +70,8 @@ func (f *fakeServer) Draft(ctx context.Context, req *droverv1.DraftRequest) (*dr
 	res := &droverv1.DraftResponse{}
 	quote := func(n int) *droverv1.Quote {
 		return &droverv1.Quote{
-			Width: 3, Walltime: durationpb.New(time.Minute), Completion: f.ends(n), Kind: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
+			Width: 3, Walltime: durationpb.New(time.Minute), Completion: f.ends(n),
+			Kind: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
 		}
 	}
 	for _, e := range req.GetEdits() {
@@ -148,7 +149,8 @@ func queueOf(name string, jobs int, from int64) *fakeServer {
 
 // order is an order to move, as it was received.
 func orderOf(o *droverv1.MoveJobRequest) string {
-	return fmt.Sprintf("%s to %s at %d for %v: %s", o.GetJobId(), o.GetTo(), o.GetSeenEpoch(), o.GetMinGain().AsDuration(), o.GetReason())
+	return fmt.Sprintf("%s to %s at %d for %v: %s", o.GetJobId(), o.GetTo(), o.GetSeenEpoch(),
+		o.GetMinGain().AsDuration(), o.GetReason())
 }
 
 func reallocatedOf(j *droverv1.ReallocatedJob) string {

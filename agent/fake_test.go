@@ -56,8 +56,10 @@ func wireError(p *problem.Problem) error { return protorpc.WithDetail(p, p) }
 // quote is an estimate of so many seconds.
 func quote(wait, run int, width int32) *droverv1.Quote {
 	return &droverv1.Quote{
-		Width: width, Wait: protorpc.Duration(batch.Duration(wait) * batch.Second), Run: protorpc.Duration(batch.Duration(run) * batch.Second),
-		Walltime: protorpc.Duration(batch.Duration(run) * 2 * batch.Second), Kind: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
+		Width: width, Wait: protorpc.Duration(batch.Duration(wait) * batch.Second),
+		Run:      protorpc.Duration(batch.Duration(run) * batch.Second),
+		Walltime: protorpc.Duration(batch.Duration(run) * 2 * batch.Second),
+		Kind:     droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
 	}
 }
 
@@ -139,7 +141,9 @@ func (f *fakeServer) GetJob(_ context.Context, req *droverv1.GetJobRequest) (*dr
 }
 
 // ListJobs pages through the jobs; its tokens are the next IDs.
-func (f *fakeServer) ListJobs(_ context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
+func (f *fakeServer) ListJobs(
+	_ context.Context, req *droverv1.ServerServiceListJobsRequest,
+) (*droverv1.ServerServiceListJobsResponse, error) {
 	if f.hung != nil {
 		<-f.hung
 	}

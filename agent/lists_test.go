@@ -60,7 +60,9 @@ func TestAPageOfLargeJobsIsShort(t *testing.T) {
 	var servers []*fakeServer
 	for _, name := range []string{"a", "b", "c"} {
 		s := &fakeServer{name: name, jobs: jobs(name, 1)}
-		s.jobs[0].Request = &droverv1.Request{Labels: map[string]string{"essay": strings.Repeat("x", rpc.LargestMessage/2)}}
+		s.jobs[0].Request = &droverv1.Request{
+			Labels: map[string]string{"essay": strings.Repeat("x", rpc.LargestMessage/2)},
+		}
 		servers = append(servers, s.start(t))
 	}
 	g := newGrid(t, nil, servers...)
@@ -93,7 +95,8 @@ func TestListJobsNamesSilentSitesAndReturnsRefusals(t *testing.T) {
 	if err != nil || len(res.GetMissing()) != 0 {
 		t.Errorf("%v, %v", res, err)
 	}
-	_, err = g.client.ListJobs(context.Background(), &droverv1.AgentServiceListJobsRequest{Filter: "site=a state=nonsense"})
+	_, err = g.client.ListJobs(context.Background(),
+		&droverv1.AgentServiceListJobsRequest{Filter: "site=a state=nonsense"})
 	if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != "filter" {
 		t.Errorf("%v %v", code, d)
 	}
@@ -108,7 +111,8 @@ func TestSilentSitesCostAJobListOnePatienceTogether(t *testing.T) {
 	)
 	began := time.Now()
 	res, err := g.client.ListJobs(context.Background(), &droverv1.AgentServiceListJobsRequest{})
-	if took := time.Since(began); err != nil || len(res.GetJobs()) != 2 || len(res.GetMissing()) != 3 || took > 800*time.Millisecond {
+	if took := time.Since(began); err != nil || len(res.GetJobs()) != 2 || len(res.GetMissing()) != 3 ||
+		took > 800*time.Millisecond {
 		t.Errorf("%v, %v after %v", res, err, took)
 	}
 }
@@ -116,13 +120,16 @@ func TestSilentSitesCostAJobListOnePatienceTogether(t *testing.T) {
 func TestAnInvalidIDIsARefusalNotSilence(t *testing.T) {
 	g := newGrid(t, nil, (&fakeServer{name: "a"}).start(t), (&fakeServer{name: "b"}).start(t))
 	_, err := g.client.FindJob(context.Background(), &droverv1.FindJobRequest{JobId: "no/id"})
-	if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetReason() != "bad-value" || d.GetRetryable() {
+	if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetReason() != "bad-value" ||
+		d.GetRetryable() {
 		t.Errorf("%v %v", code, d)
 	}
 }
 
 func TestARefusalIsNotRepeatedInTheMessage(t *testing.T) {
-	p := &problem.Problem{Reason: problem.BadValue, Field: "filter", Accepted: "active", Message: "filter: state \"x\", accepted: active"}
+	p := &problem.Problem{
+		Reason: problem.BadValue, Field: "filter", Accepted: "active", Message: "filter: state \"x\", accepted: active",
+	}
 	if p.Error() != p.Message {
 		t.Errorf("%q", p.Error())
 	}
@@ -136,8 +143,16 @@ func TestFindJobReturnsTheClaimWithTheHighestEpoch(t *testing.T) {
 	gone, waiting := droverv1.JobState_JOB_STATE_GONE, droverv1.JobState_JOB_STATE_WAITING
 	dead := (&fakeServer{name: "dead"}).start(t)
 	g := newGrid(t, nil,
-		(&fakeServer{name: "a", jobs: []*droverv1.Job{{Id: "moved", State: gone, Epoch: 2}, {Id: "back", State: waiting, Epoch: 3}, {Id: "old", State: waiting, Epoch: 1}}}).start(t),
-		(&fakeServer{name: "b", jobs: []*droverv1.Job{{Id: "moved", State: waiting, Epoch: 2}, {Id: "back", State: gone, Epoch: 3}, {Id: "old", State: waiting, Epoch: 4}}}).start(t),
+		(&fakeServer{name: "a", jobs: []*droverv1.Job{
+			{Id: "moved", State: gone, Epoch: 2},
+			{Id: "back", State: waiting, Epoch: 3},
+			{Id: "old", State: waiting, Epoch: 1},
+		}}).start(t),
+		(&fakeServer{name: "b", jobs: []*droverv1.Job{
+			{Id: "moved", State: waiting, Epoch: 2},
+			{Id: "back", State: gone, Epoch: 3},
+			{Id: "old", State: waiting, Epoch: 4},
+		}}).start(t),
 		(&fakeServer{name: "c", jobs: []*droverv1.Job{{Id: "moved", State: waiting, Epoch: 1}}}).start(t),
 		dead,
 	)
@@ -159,7 +174,8 @@ func TestFindJobReturnsTheClaimWithTheHighestEpoch(t *testing.T) {
 		}
 	}
 	_, err = find("none")
-	if code, d := detail(t, err); code != connect.CodeUnavailable || !d.GetRetryable() || !strings.Contains(d.GetMessage(), "dead") {
+	if code, d := detail(t, err); code != connect.CodeUnavailable || !d.GetRetryable() ||
+		!strings.Contains(d.GetMessage(), "dead") {
 		t.Errorf("with a silent site: %v %v", code, d)
 	}
 }
@@ -275,7 +291,8 @@ func TestListsRefuseBadPagesAndFilters(t *testing.T) {
 		{&droverv1.ListSitesRequest{Filter: "name=a name=b"}, "filter"},
 	} {
 		_, err := g.client.ListSites(context.Background(), c.req)
-		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != c.field || d.GetAccepted() == "" {
+		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != c.field ||
+			d.GetAccepted() == "" {
 			t.Errorf("%v: %v %v", c.req, code, d)
 		}
 	}

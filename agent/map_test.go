@@ -24,7 +24,8 @@ func summary(r *droverv1.DecisionRecord) []string {
 	var out []string
 	for _, c := range r.GetCandidates() {
 		if c.GetMissing() != nil {
-			out = append(out, c.GetSite()+" "+strings.ToLower(strings.TrimPrefix(c.GetMissing().GetReason().String(), "MISSING_REASON_"))+
+			out = append(out, c.GetSite()+" "+strings.ToLower(strings.TrimPrefix(c.GetMissing().GetReason().String(),
+				"MISSING_REASON_"))+
 				" "+c.GetMissing().GetDetail().GetReason())
 			continue
 		}
@@ -39,13 +40,17 @@ func summary(r *droverv1.DecisionRecord) []string {
 }
 
 func TestARequestGoesToTheEarliestCompletionAndTheRecordNamesMissingSites(t *testing.T) {
-	refusal := &droverv1.ErrorDetail{Reason: "too-wide", Field: "request.width", Accepted: "1..4", Message: "8 processors"}
+	refusal := &droverv1.ErrorDetail{
+		Reason: "too-wide", Field: "request.width", Accepted: "1..4", Message: "8 processors",
+	}
 	dies := (&fakeServer{name: "dies", services: []string{"lu"}, estimate: answers(quote(0, 1, 1))}).start(t)
 	g := newGrid(t, func(c *Config) { c.Patience = 500 * time.Millisecond },
 		(&fakeServer{name: "busy", services: []string{"lu"}, estimate: answers(quote(1000, 10, 8))}).start(t),
 		(&fakeServer{name: "free", services: []string{"lu", "sleep"}, estimate: answers(quote(100, 50, 2))}).start(t),
 		(&fakeServer{name: "hung", services: []string{"lu"}, estimate: hangs}).start(t),
-		(&fakeServer{name: "narrow", services: []string{"lu"}, estimate: answers(&droverv1.Quote{Refusal: refusal})}).start(t),
+		(&fakeServer{
+			name: "narrow", services: []string{"lu"}, estimate: answers(&droverv1.Quote{Refusal: refusal}),
+		}).start(t),
 		(&fakeServer{name: "other", services: []string{"sleep"}}).start(t),
 		(&fakeServer{name: "sick", services: []string{"lu"}, estimate: answers(quote(-5, 10, 1))}).start(t),
 		dies,
@@ -67,11 +72,13 @@ func TestARequestGoesToTheEarliestCompletionAndTheRecordNamesMissingSites(t *tes
 		t.Error(d)
 	}
 	first := res.GetTargets()[0]
-	if len(res.GetTargets()) != 2 || first.GetSite() != "free" || !strings.HasPrefix(first.GetAddress(), "http://127.0.0.1:") {
+	if len(res.GetTargets()) != 2 || first.GetSite() != "free" || !strings.HasPrefix(first.GetAddress(),
+		"http://127.0.0.1:") {
 		t.Errorf("targets: %v", res.GetTargets())
 	}
 	c := res.GetDecision().GetCandidates()[0]
-	if c.GetWidth() != 2 || c.GetKind() != droverv1.EstimateKind_ESTIMATE_KIND_PROMISED || c.GetWalltime().AsDuration() != 100*time.Second {
+	if c.GetWidth() != 2 || c.GetKind() != droverv1.EstimateKind_ESTIMATE_KIND_PROMISED ||
+		c.GetWalltime().AsDuration() != 100*time.Second {
 		t.Errorf("what free said got lost: %v", c)
 	}
 	if r := res.GetDecision(); r.GetChosen() != "free" || r.GetAgent() != "agent" || r.GetMadeAt() == nil {
@@ -120,7 +127,9 @@ func TestTransferTimeDelaysTheStartThatServersAreAskedFor(t *testing.T) {
 }
 
 func TestMapRefusesWithCodeAndDetail(t *testing.T) {
-	wrong := &droverv1.ErrorDetail{Reason: "wrong-type", Field: "request.arguments.n", Accepted: "an int", Message: `"x"`}
+	wrong := &droverv1.ErrorDetail{
+		Reason: "wrong-type", Field: "request.arguments.n", Accepted: "an int", Message: `"x"`,
+	}
 	refuses := answers(&droverv1.Quote{Refusal: wrong})
 	servers := []*fakeServer{
 		(&fakeServer{name: "a", services: []string{"lu", "mixed"}, estimate: refuses}).start(t),
@@ -139,28 +148,47 @@ func TestMapRefusesWithCodeAndDetail(t *testing.T) {
 			&droverv1.ErrorDetail{Reason: "bad-value", Field: "request", Accepted: "a request"},
 		},
 		{
-			"width", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu", Width: -1}}, connect.CodeInvalidArgument,
-			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "request.width", Accepted: "1..67108864, or 0 to let the server choose"},
+			"width", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu", Width: -1}},
+			connect.CodeInvalidArgument,
+			&droverv1.ErrorDetail{
+				Reason: "out-of-range", Field: "request.width", Accepted: "1..67108864, or 0 to let the server choose",
+			},
 		},
 		{
-			"walltime", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu", Walltime: &durationpb.Duration{}}}, connect.CodeInvalidArgument,
-			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "request.walltime", Accepted: "1s..87660h0m0s, or none to let the server choose"},
+			"walltime",
+			&droverv1.MapRequest{Request: &droverv1.Request{Service: "lu", Walltime: &durationpb.Duration{}}},
+			connect.CodeInvalidArgument,
+			&droverv1.ErrorDetail{
+				Reason: "out-of-range", Field: "request.walltime",
+				Accepted: "1s..87660h0m0s, or none to let the server choose",
+			},
 		},
 		{
-			"deadline", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu"}, Deadline: &durationpb.Duration{Seconds: -1}}, connect.CodeInvalidArgument,
+			"deadline", &droverv1.MapRequest{
+				Request: &droverv1.Request{Service: "lu"}, Deadline: &durationpb.Duration{Seconds: -1},
+			}, connect.CodeInvalidArgument,
 			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "deadline", Accepted: "above 0s, or none"},
 		},
 		{
 			"unknown service", &droverv1.MapRequest{Request: &droverv1.Request{Service: "ul"}}, connect.CodeNotFound,
-			&droverv1.ErrorDetail{Reason: "unknown-service", Field: "request.service", Accepted: "one of lu, mixed", Hint: "drover services lists the services"},
+			&droverv1.ErrorDetail{
+				Reason: "unknown-service", Field: "request.service", Accepted: "one of lu, mixed",
+				Hint: "drover services lists the services",
+			},
 		},
 		{
 			"refused by all alike", lu(), connect.CodeInvalidArgument,
-			&droverv1.ErrorDetail{Reason: "wrong-type", Field: "request.arguments.n", Accepted: "an int", Message: "all 2 sites"},
+			&droverv1.ErrorDetail{
+				Reason: "wrong-type", Field: "request.arguments.n", Accepted: "an int", Message: "all 2 sites",
+			},
 		},
 		{
-			"refused by some", &droverv1.MapRequest{Request: &droverv1.Request{Service: "mixed"}}, connect.CodeUnavailable,
-			&droverv1.ErrorDetail{Reason: "no-candidate", Message: "c: no answer in time", Hint: "try again; drover sites shows which sites answer", Retryable: true},
+			"refused by some", &droverv1.MapRequest{Request: &droverv1.Request{Service: "mixed"}},
+			connect.CodeUnavailable,
+			&droverv1.ErrorDetail{
+				Reason: "no-candidate", Message: "c: no answer in time",
+				Hint: "try again; drover sites shows which sites answer", Retryable: true,
+			},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -180,7 +208,8 @@ func TestMapRefusesWithCodeAndDetail(t *testing.T) {
 func TestAnAgentWithoutSitesReportsNoSite(t *testing.T) {
 	g := newGrid(t, nil)
 	_, err := g.client.Map(context.Background(), lu())
-	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "no-site" || !d.GetRetryable() || d.GetHint() == "" {
+	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "no-site" || !d.GetRetryable() ||
+		d.GetHint() == "" {
 		t.Errorf("%v %v", code, d)
 	}
 	_, err = g.client.FindJob(context.Background(), &droverv1.FindJobRequest{JobId: "j"})
@@ -198,7 +227,8 @@ func TestALostSiteIsNotAskedUntilItIsBack(t *testing.T) {
 	g.log.await(t, "site stopped answering", 1)
 	g.group.set(lost) // received when the first one has been taken in
 	_, err := g.client.Map(context.Background(), lu())
-	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "no-candidate" || !strings.Contains(d.GetMessage(), "lyon") {
+	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "no-candidate" ||
+		!strings.Contains(d.GetMessage(), "lyon") {
 		t.Errorf("%v %v", code, d)
 	}
 	s.failures = 1 // one more than a single attempt would survive
@@ -246,13 +276,22 @@ func TestAServerUnderAnotherNameIsIgnored(t *testing.T) {
 
 // A site that always says too little, and is known for it.
 func TestCalibrateCorrectsEstimatesByTheirRecord(t *testing.T) {
-	kept := &droverv1.Accuracy{Service: "lu", Jobs: 40, Start: &droverv1.Errors{Median: durationpb.New(10 * time.Minute)}, RunRatio: 0.5}
+	kept := &droverv1.Accuracy{
+		Service: "lu", Jobs: 40, Start: &droverv1.Errors{Median: durationpb.New(10 * time.Minute)}, RunRatio: 0.5,
+	}
 	for calibrate, want := range map[bool][]string{
-		false: {"sanguine wait 10s transfer 0s done 1m10s margin 0s", "sober wait 1m0s transfer 0s done 2m0s margin 50s"},
-		true:  {"sober wait 1m0s transfer 0s done 2m0s margin 0s", "sanguine wait 10m10s transfer 0s done 10m40s margin 8m40s"},
+		false: {
+			"sanguine wait 10s transfer 0s done 1m10s margin 0s", "sober wait 1m0s transfer 0s done 2m0s margin 50s",
+		},
+		true: {
+			"sober wait 1m0s transfer 0s done 2m0s margin 0s",
+			"sanguine wait 10m10s transfer 0s done 10m40s margin 8m40s",
+		},
 	} {
 		g := newGrid(t, func(c *Config) { c.Mapping.Calibrate = calibrate },
-			(&fakeServer{name: "sanguine", services: []string{"lu"}, estimate: answers(quote(10, 60, 1)), kept: kept}).start(t),
+			(&fakeServer{
+				name: "sanguine", services: []string{"lu"}, estimate: answers(quote(10, 60, 1)), kept: kept,
+			}).start(t),
 			(&fakeServer{name: "sober", services: []string{"lu"}, estimate: answers(quote(60, 60, 1))}).start(t),
 		)
 		res, err := g.client.Map(context.Background(), lu())

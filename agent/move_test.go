@@ -38,11 +38,16 @@ func connected(servers ...*fakeServer) []*fakeServer {
 func lists(names ...string) []string { return names }
 
 func TestMoveJobMovesToTheNamedOrTheBestOtherSite(t *testing.T) {
-	home := &fakeServer{name: "home", services: lists("lu"), estimate: answers(quote(0, 1, 1)), jobs: []*droverv1.Job{waiting("home", "a"), waiting("home", "b")}}
+	home := &fakeServer{
+		name: "home", services: lists("lu"), estimate: answers(quote(0, 1, 1)),
+		jobs: []*droverv1.Job{waiting("home", "a"), waiting("home", "b")},
+	}
 	home.jobs[0].Epoch = 4
 	slow := &fakeServer{name: "slow", services: lists("lu"), estimate: answers(quote(900, 1, 1))}
 	fast := &fakeServer{name: "fast", services: lists("lu"), estimate: answers(quote(100, 1, 1))}
-	full := &fakeServer{name: "full", services: lists("lu"), estimate: answers(quote(0, 1, 1)), life: fakeLife{draining: true}}
+	full := &fakeServer{
+		name: "full", services: lists("lu"), estimate: answers(quote(0, 1, 1)), life: fakeLife{draining: true},
+	}
 	other := &fakeServer{name: "other", services: lists("sleep"), estimate: answers(quote(0, 1, 1))}
 	gone := &fakeServer{name: "gone", services: lists("lu")}
 	all := connected(home, slow, fast, full, other, gone)
@@ -61,12 +66,23 @@ func TestMoveJobMovesToTheNamedOrTheBestOtherSite(t *testing.T) {
 	}{
 		{"no job", &droverv1.AgentServiceMoveJobRequest{}, "bad-value", "job_id", "the ID of a job"},
 		{"unknown job", &droverv1.AgentServiceMoveJobRequest{JobId: "x"}, "unreachable", "", ""},
-		{"unknown site", &droverv1.AgentServiceMoveJobRequest{JobId: "a", To: "x"}, "unknown-site", "to", "one of fast, slow"},
-		{"its own site", &droverv1.AgentServiceMoveJobRequest{JobId: "a", To: "home"}, "bad-value", "to", "one of fast, slow"},
+		{
+			"unknown site", &droverv1.AgentServiceMoveJobRequest{JobId: "a", To: "x"}, "unknown-site", "to",
+			"one of fast, slow",
+		},
+		{
+			"its own site", &droverv1.AgentServiceMoveJobRequest{JobId: "a", To: "home"}, "bad-value", "to",
+			"one of fast, slow",
+		},
 		{"a draining site", &droverv1.AgentServiceMoveJobRequest{JobId: "a", To: "full"}, "draining", "", ""},
 		{"a lost site", &droverv1.AgentServiceMoveJobRequest{JobId: "a", To: "gone"}, "unreachable", "", ""},
-		{"a site without the service", &droverv1.AgentServiceMoveJobRequest{JobId: "a", To: "other"}, "unknown-service", "to", "one of fast, slow"},
-		{"a gain that is none", &droverv1.AgentServiceMoveJobRequest{JobId: "a", MinGain: &durationpb.Duration{Nanos: -1, Seconds: 1}}, "out-of-range", "min_gain", "a duration, or none for a move at any price"},
+		{
+			"a site without the service", &droverv1.AgentServiceMoveJobRequest{JobId: "a", To: "other"},
+			"unknown-service", "to", "one of fast, slow",
+		},
+		{"a gain that is none", &droverv1.AgentServiceMoveJobRequest{
+			JobId: "a", MinGain: &durationpb.Duration{Nanos: -1, Seconds: 1},
+		}, "out-of-range", "min_gain", "a duration, or none for a move at any price"},
 	} {
 		_, err := g.client.MoveJob(context.Background(), c.req)
 		_, d := detail(t, err)
@@ -82,7 +98,8 @@ func TestMoveJobMovesToTheNamedOrTheBestOtherSite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.GetTo().GetSite() != "fast" || res.GetTo().GetAddress() != fast.url || res.GetJob().GetState() != droverv1.JobState_JOB_STATE_MOVING {
+	if res.GetTo().GetSite() != "fast" || res.GetTo().GetAddress() != fast.url ||
+		res.GetJob().GetState() != droverv1.JobState_JOB_STATE_MOVING {
 		t.Errorf("%v", res)
 	}
 	if d := fast.asked[0].GetNotBefore().AsDuration(); d != 10*time.Second {
@@ -97,7 +114,8 @@ func TestMoveJobMovesToTheNamedOrTheBestOtherSite(t *testing.T) {
 	home.mu.Lock()
 	defer home.mu.Unlock()
 	first, second := home.life.orders[0], home.life.orders[1]
-	if first.GetSeenEpoch() != 4 || first.GetReason() != "by hand" || first.GetAgent() != "agent" || first.GetMinGain().AsDuration() > -50*365*24*time.Hour {
+	if first.GetSeenEpoch() != 4 || first.GetReason() != "by hand" || first.GetAgent() != "agent" ||
+		first.GetMinGain().AsDuration() > -50*365*24*time.Hour {
 		t.Errorf("%v", first)
 	}
 	if second.GetReason() != "to see" || second.GetMinGain().AsDuration() != -time.Second || second.GetTo() != "slow" {
@@ -120,7 +138,8 @@ func TestMoveJobReturnsTheServersRefusal(t *testing.T) {
 	alone := &fakeServer{name: "alone", services: lists("lu"), jobs: []*droverv1.Job{waiting("alone", "b")}}
 	g = newGrid(t, nil, alone.start(t))
 	_, err = g.client.MoveJob(context.Background(), &droverv1.AgentServiceMoveJobRequest{JobId: "b"})
-	if _, d := detail(t, err); d.GetReason() != "no-candidate" || !strings.Contains(d.GetMessage(), "no site but alone offers lu") {
+	if _, d := detail(t, err); d.GetReason() != "no-candidate" ||
+		!strings.Contains(d.GetMessage(), "no site but alone offers lu") {
 		t.Errorf("%v", d)
 	}
 }
@@ -142,7 +161,8 @@ func TestSettleJobReachesTheSite(t *testing.T) {
 	g := newGrid(t, nil, a, b)
 	ctx := context.Background()
 	_, err := g.client.SetDraining(ctx, &droverv1.AgentServiceSetDrainingRequest{Site: "x"})
-	if code, d := detail(t, err); code != connect.CodeNotFound || d.GetReason() != "unknown-site" || d.GetAccepted() != "one of a, b" {
+	if code, d := detail(t, err); code != connect.CodeNotFound || d.GetReason() != "unknown-site" ||
+		d.GetAccepted() != "one of a, b" {
 		t.Errorf("%v %v", code, d)
 	}
 	for _, c := range []struct {
@@ -165,7 +185,9 @@ func TestSettleJobReachesTheSite(t *testing.T) {
 			t.Errorf("draining %v: %s", c.draining, d)
 		}
 	}
-	settle := &droverv1.SettleJobRequest{JobId: "j", Epoch: 3, Settlement: droverv1.Settlement_SETTLEMENT_ABORTED, Reason: "b burnt down"}
+	settle := &droverv1.SettleJobRequest{
+		JobId: "j", Epoch: 3, Settlement: droverv1.Settlement_SETTLEMENT_ABORTED, Reason: "b burnt down",
+	}
 	res, err := g.client.SettleJob(ctx, &droverv1.AgentServiceSettleJobRequest{Site: "a", Settle: settle})
 	if err != nil || res.GetJob().GetSite() != "a" || a.life.settled[0].String() != settle.String() {
 		t.Errorf("%v, %v; a got %v", res, err, a.life.settled)

@@ -26,7 +26,9 @@ func aMove(job string, epoch uint32, from, to string, ordered int64, state drove
 }
 
 // allMoves reads all pages.
-func allMoves(t *testing.T, g *grid, req *droverv1.AgentServiceListMovesRequest, between func()) (got []string, missing int) {
+func allMoves(
+	t *testing.T, g *grid, req *droverv1.AgentServiceListMovesRequest, between func(),
+) (got []string, missing int) {
 	t.Helper()
 	for {
 		res, err := g.client.ListMoves(context.Background(), req)
@@ -50,7 +52,8 @@ func allMoves(t *testing.T, g *grid, req *droverv1.AgentServiceListMovesRequest,
 }
 
 func TestListMovesListsEachMoveOncePageByPage(t *testing.T) {
-	pending, moved, aborted := droverv1.MoveState_MOVE_STATE_PENDING, droverv1.MoveState_MOVE_STATE_MOVED, droverv1.MoveState_MOVE_STATE_ABORTED
+	pending, moved, aborted := droverv1.MoveState_MOVE_STATE_PENDING, droverv1.MoveState_MOVE_STATE_MOVED,
+		droverv1.MoveState_MOVE_STATE_ABORTED
 	a, b := &fakeServer{name: "a"}, &fakeServer{name: "b"}
 	var want []string
 	for i := range 700 { // both sites report every third one; the target's clock is two seconds ahead
@@ -78,7 +81,8 @@ func TestListMovesListsEachMoveOncePageByPage(t *testing.T) {
 		}
 	}
 	for filter, n := range map[string]int{
-		"job=j004": 1, "site=a": len(want), "site=dead": 0, "state=aborted": 1, "state=pending": 0, "state=moved job=last": 0,
+		"job=j004": 1, "site=a": len(want), "site=dead": 0, "state=aborted": 1, "state=pending": 0,
+		"state=moved job=last": 0,
 	} {
 		got, _ := allMoves(t, g, &droverv1.AgentServiceListMovesRequest{Filter: filter, PageSize: 200}, nil)
 		if len(got) != n {
@@ -103,8 +107,9 @@ func TestListMovesRefusesUnknownNames(t *testing.T) {
 	dead := (&fakeServer{name: "dead"}).start(t)
 	g := newGrid(t, nil, a.start(t), dead)
 	for filter, reason := range map[string]string{
-		"site=nowhere": "unknown-site", "job=none": "unknown-job", "site=a job=none": "unknown-job", "site=nowhere job=none": "unknown-site",
-		"site=left": "", "job=gone": "",
+		"site=nowhere": "unknown-site", "job=none": "unknown-job", "site=a job=none": "unknown-job",
+		"site=nowhere job=none": "unknown-site",
+		"site=left":             "", "job=gone": "",
 	} {
 		res, err := g.client.ListMoves(context.Background(), &droverv1.AgentServiceListMovesRequest{Filter: filter})
 		if reason == "" {
@@ -138,7 +143,9 @@ func TestAPageOfMovesReadsEachSiteFarEnough(t *testing.T) {
 			b.life.moves = append(b.life.moves, aMove(fmt.Sprint("x", i), 1, "a", "b", at-30, moved))
 		}
 	}
-	b.life.moves = slices.DeleteFunc(b.life.moves, func(m *droverv1.Move) bool { return m.GetOrderedAt().GetSeconds() < 1e6-1000 && m.GetFrom() == "b" })
+	b.life.moves = slices.DeleteFunc(b.life.moves, func(m *droverv1.Move) bool {
+		return m.GetOrderedAt().GetSeconds() < 1e6-1000 && m.GetFrom() == "b"
+	})
 	g := newGrid(t, nil, a.start(t), b.start(t))
 	search := func(n int, ask int) (out []string) {
 		s := newMoveSearch(g.agent, n, nil, filter{})
@@ -149,7 +156,8 @@ func TestAPageOfMovesReadsEachSiteFarEnough(t *testing.T) {
 			}
 		}
 		for _, m := range s.found[:n] {
-			out = append(out, fmt.Sprint(m.Job, " ", m.Epoch, " ", m.From, " ", m.Place.Ordered, " ", s.moves[m.Index].State()))
+			out = append(out, fmt.Sprint(m.Job, " ", m.Epoch, " ", m.From, " ", m.Place.Ordered, " ",
+				s.moves[m.Index].State()))
 		}
 		return out
 	}

@@ -34,13 +34,22 @@ func TestARequestThatAllSitesRefuseIsNotRetryable(t *testing.T) {
 		silent []string
 		again  bool
 	}{
-		"both for good":         {result[mapping.Answer]{missing: mapping.Refused, problem: &problem.Problem{Reason: "too-late"}}, nil, false},
-		"one for now":           {result[mapping.Answer]{missing: mapping.Refused, problem: &problem.Problem{Reason: problem.QueueFull, Retryable: true}}, nil, true},
-		"one does not answer":   {result[mapping.Answer]{missing: mapping.Timeout, problem: &problem.Problem{Reason: problem.Timeout}}, nil, true},
-		"one more has not been": {result[mapping.Answer]{missing: mapping.Refused, problem: &problem.Problem{Reason: "too-late"}}, []string{"rennes"}, true},
+		"both for good": {result[mapping.Answer]{
+			missing: mapping.Refused, problem: &problem.Problem{Reason: "too-late"},
+		}, nil, false},
+		"one for now": {result[mapping.Answer]{
+			missing: mapping.Refused, problem: &problem.Problem{Reason: problem.QueueFull, Retryable: true},
+		}, nil, true},
+		"one does not answer": {result[mapping.Answer]{
+			missing: mapping.Timeout, problem: &problem.Problem{Reason: problem.Timeout},
+		}, nil, true},
+		"one more has not been": {result[mapping.Answer]{
+			missing: mapping.Refused, problem: &problem.Problem{Reason: "too-late"},
+		}, []string{"rennes"}, true},
 	} {
 		first := result[mapping.Answer]{missing: mapping.Refused, problem: &problem.Problem{Reason: "no-license"}}
-		if p := noEstimate("lu", sites, []result[mapping.Answer]{first, c.second}, c.silent); p.Reason != problem.NoCandidate || p.Retryable != c.again {
+		if p := noEstimate("lu", sites, []result[mapping.Answer]{first, c.second},
+			c.silent); p.Reason != problem.NoCandidate || p.Retryable != c.again {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}

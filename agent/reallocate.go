@@ -186,9 +186,11 @@ func (a *Agent) makeRound(ctx context.Context, config reallocation.Config, dryRu
 	}
 	alike := alikeOf(jobs)
 	for i := range jobs {
-		in.Jobs = append(in.Jobs, rounds.Job{Site: jobs[i].site, Shape: jobs[i].shape, Like: alike[i], Past: reallocation.Past{
-			Moves: jobs[i].moves, Later: a.later.Later(jobs[i].id),
-		}})
+		in.Jobs = append(in.Jobs, rounds.Job{
+			Site: jobs[i].site, Shape: jobs[i].shape, Like: alike[i], Past: reallocation.Past{
+				Moves: jobs[i].moves, Later: a.later.Later(jobs[i].id),
+			},
+		})
 	}
 	computed := time.Now()
 	result := rounds.Compute(in, drafts)

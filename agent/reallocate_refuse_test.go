@@ -17,7 +17,8 @@ import (
 
 func TestARoundNamesSitesThatCannotTakePart(t *testing.T) {
 	full, idle := queueOf("full", 3, 0), queueOf("idle", 0, 0)
-	silent, lost, old, forgetful := queueOf("silent", 1, 0), queueOf("lost", 1, 0), queueOf("old", 1, 0), queueOf("forgetful", 1, 5)
+	silent, lost, old, forgetful := queueOf("silent", 1, 0), queueOf("lost", 1, 0), queueOf("old", 1, 0),
+		queueOf("forgetful", 1, 5)
 	hung := make(chan struct{})
 	t.Cleanup(func() { close(hung) })
 	silent.hung = hung
@@ -39,7 +40,8 @@ func TestARoundNamesSitesThatCannotTakePart(t *testing.T) {
 	res := g.reallocate(t, &droverv1.ReallocateRequest{})
 	var missing []string
 	for _, m := range res.GetMissing() {
-		missing = append(missing, m.GetSite()+" "+m.GetMissing().GetReason().String()+" "+m.GetMissing().GetDetail().GetReason())
+		missing = append(missing,
+			m.GetSite()+" "+m.GetMissing().GetReason().String()+" "+m.GetMissing().GetDetail().GetReason())
 	}
 	want := []string{
 		"forgetful MISSING_REASON_REFUSED unknown-round", "lost MISSING_REASON_UNREACHABLE unreachable",
@@ -48,7 +50,8 @@ func TestARoundNamesSitesThatCannotTakePart(t *testing.T) {
 	if d := cmp.Diff(want, missing); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"full1 full>idle 2m0s>1m0s gain 1m0s"}, chosen(res)); d != "" || res.GetRecord().GetSites() != 2 {
+	if d := cmp.Diff([]string{"full1 full>idle 2m0s>1m0s gain 1m0s"}, chosen(res)); d != "" ||
+		res.GetRecord().GetSites() != 2 {
 		t.Errorf("%s%v", d, res.GetRecord())
 	}
 }
@@ -66,7 +69,14 @@ func TestASiteThatEachRoundLeavesOutIsLoggedOnce(t *testing.T) {
 	for i, c := range []struct {
 		reason problem.Reason
 		want   int
-	}{{problem.NoDrafts, 1}, {problem.NoDrafts, 1}, {problem.TooManyDrafts, 2}, {problem.TooManyDrafts, 2}, {"", 2}, {problem.TooManyDrafts, 3}} {
+	}{
+		{problem.NoDrafts, 1},
+		{problem.NoDrafts, 1},
+		{problem.TooManyDrafts, 2},
+		{problem.TooManyDrafts, 2},
+		{"", 2},
+		{problem.TooManyDrafts, 3},
+	} {
 		reason = c.reason
 		if res := g.reallocate(t, &droverv1.ReallocateRequest{}); len(res.GetMissing()) == 0 != (reason == "") {
 			t.Errorf("round %d: %v", i, res)
@@ -91,7 +101,8 @@ func TestARoundWithoutSitesIsAnError(t *testing.T) {
 	}
 	g = newGrid(t, nil, old.start(t))
 	_, err = g.client.Reallocate(context.Background(), &droverv1.ReallocateRequest{})
-	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetMessage() != "no site takes part in the round: old: its plan cannot be copied" {
+	if code, d := detail(t, err); code != connect.CodeUnavailable ||
+		d.GetMessage() != "no site takes part in the round: old: its plan cannot be copied" {
 		t.Errorf("%v %v", code, d)
 	}
 }
@@ -104,8 +115,10 @@ func TestReallocateRefusesBadOptions(t *testing.T) {
 		req      *droverv1.ReallocateRequest
 		accepted string
 	}{
-		"algorithm":        {&droverv1.ReallocateRequest{Algorithm: "best"}, "regular, all-cancellation"},
-		"heuristic":        {&droverv1.ReallocateRequest{Heuristic: "best"}, "mct, minmin, maxmin, sufferage, maxgain, maxrelgain"},
+		"algorithm": {&droverv1.ReallocateRequest{Algorithm: "best"}, "regular, all-cancellation"},
+		"heuristic": {
+			&droverv1.ReallocateRequest{Heuristic: "best"}, "mct, minmin, maxmin, sufferage, maxgain, maxrelgain",
+		},
 		"window":           {&droverv1.ReallocateRequest{Window: "0"}, "at least 1, or all"},
 		"threshold":        {&droverv1.ReallocateRequest{Threshold: durationpb.New(-1)}, "0s or more"},
 		"least_gain":       {&droverv1.ReallocateRequest{LeastGain: odd}, "a duration"},
@@ -113,7 +126,8 @@ func TestReallocateRefusesBadOptions(t *testing.T) {
 		"most_moves_round": {&droverv1.ReallocateRequest{MostMovesRound: &minus}, "0 (no bound) or more"},
 	} {
 		_, err := g.client.Reallocate(context.Background(), c.req)
-		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != field || d.GetAccepted() != c.accepted {
+		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != field ||
+			d.GetAccepted() != c.accepted {
 			t.Errorf("%s: %v %v", field, code, d)
 		}
 	}
@@ -177,7 +191,8 @@ func TestHeldJobsArePlacedAlthoughTheCallerIsGone(t *testing.T) {
 	}
 	full.mu.Lock()
 	defer full.mu.Unlock()
-	if len(full.rounds.places) != 1 || full.rounds.places[0].GetRound() != full.rounds.holds[0].GetRound() || len(full.rounds.places[0].GetPlacements()) != 0 {
+	if len(full.rounds.places) != 1 || full.rounds.places[0].GetRound() != full.rounds.holds[0].GetRound() ||
+		len(full.rounds.places[0].GetPlacements()) != 0 {
 		t.Errorf("%v", full.rounds.places)
 	}
 }
@@ -209,10 +224,13 @@ func TestASilentSiteIsAskedToHoldOnlyOnce(t *testing.T) {
 func TestAJobThatReachedMostMovesStays(t *testing.T) {
 	full, idle := queueOf("full", 3, 0), queueOf("idle", 0, 0)
 	moved := droverv1.MoveState_MOVE_STATE_MOVED
-	full.jobs[1].Moves = []*droverv1.Move{{State: moved}, {State: droverv1.MoveState_MOVE_STATE_ABORTED}, {State: moved}}
+	full.jobs[1].Moves = []*droverv1.Move{
+		{State: moved}, {State: droverv1.MoveState_MOVE_STATE_ABORTED}, {State: moved},
+	}
 	g := newGrid(t, nil, full.start(t), idle.start(t))
 	for most, want := range map[int32]string{
-		0: "full1 full>idle 2m0s>1m0s gain 1m0s", 2: "full2 full>idle 3m0s>1m0s gain 2m0s", 3: "full1 full>idle 2m0s>1m0s gain 1m0s",
+		0: "full1 full>idle 2m0s>1m0s gain 1m0s", 2: "full2 full>idle 3m0s>1m0s gain 2m0s",
+		3: "full1 full>idle 2m0s>1m0s gain 1m0s",
 	} {
 		res := g.reallocate(t, &droverv1.ReallocateRequest{DryRun: true, MostMoves: &most})
 		if d := cmp.Diff([]string{want}, chosen(res)); d != "" {

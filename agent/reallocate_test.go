@@ -57,12 +57,15 @@ func TestARegularRoundOrdersTheMovesThatADryRunShows(t *testing.T) {
 		t.Error(d)
 	}
 	r := real.GetRecord()
-	if r.GetSites() != 3 || r.GetJobs() != 5 || r.GetMoves() != 2 || r.GetFailed() != 0 || r.GetGain().GetSeconds() != 120 ||
-		r.GetAlgorithm() != "regular" || r.GetHeuristic() != "mct" || r.GetWindow() != "20" || r.GetAgent() != "agent" || r.GetRound() == dry.GetRecord().GetRound() {
+	if r.GetSites() != 3 || r.GetJobs() != 5 || r.GetMoves() != 2 || r.GetFailed() != 0 ||
+		r.GetGain().GetSeconds() != 120 ||
+		r.GetAlgorithm() != "regular" || r.GetHeuristic() != "mct" || r.GetWindow() != "20" ||
+		r.GetAgent() != "agent" || r.GetRound() == dry.GetRecord().GetRound() {
 		t.Errorf("%v", r)
 	}
 	j := real.GetJobs()[0]
-	if !j.GetOrdered() || j.GetProblem() != nil || j.GetBefore().GetWidth() != 2 || j.GetAfter().GetWidth() != 3 || j.GetService() != "lu" {
+	if !j.GetOrdered() || j.GetProblem() != nil || j.GetBefore().GetWidth() != 2 || j.GetAfter().GetWidth() != 3 ||
+		j.GetService() != "lu" {
 		t.Errorf("%v", j)
 	}
 	full.mu.Lock()
@@ -94,8 +97,11 @@ func TestARegularRoundOrdersTheMovesThatADryRunShows(t *testing.T) {
 func TestAKnownTransferTimeReplacesTheThreshold(t *testing.T) {
 	full, idle := queueOf("full", 2, 0), queueOf("idle", 0, 0)
 	connected(full, idle)
-	g := newGrid(t, func(c *Config) { c.Network = Network{Bandwidth: 20} }, full.start(t), idle.start(t)) // 1000 bytes: 50s
-	res := g.reallocate(t, &droverv1.ReallocateRequest{Threshold: durationpb.New(time.Hour), LeastGain: durationpb.New(10 * time.Second)})
+	// 1000 bytes: 50s
+	g := newGrid(t, func(c *Config) { c.Network = Network{Bandwidth: 20} }, full.start(t), idle.start(t))
+	res := g.reallocate(t, &droverv1.ReallocateRequest{
+		Threshold: durationpb.New(time.Hour), LeastGain: durationpb.New(10 * time.Second),
+	})
 	if d := cmp.Diff([]string{"full1 full>idle 2m0s>1m0s gain 1m0s"}, chosen(res)); d != "" {
 		t.Error(d) // the fake does not wait for input
 	}
@@ -135,7 +141,9 @@ func TestAllCancellationHoldsAtAllSitesThenPlacesInOrder(t *testing.T) {
 		return nil
 	}
 	g := newGrid(t, nil, full.start(t), idle.start(t))
-	res := g.reallocate(t, &droverv1.ReallocateRequest{Algorithm: "all-cancellation", LeastGain: durationpb.New(time.Second)})
+	res := g.reallocate(t, &droverv1.ReallocateRequest{
+		Algorithm: "all-cancellation", LeastGain: durationpb.New(time.Second),
+	})
 	want := []string{
 		"full0 full>full 1m0s>1m0s gain 0s", // with its new shape it is wider
 		"full1 full>idle 2m0s>1m0s gain 1m0s",
@@ -168,11 +176,14 @@ func TestAllCancellationHoldsAtAllSitesThenPlacesInOrder(t *testing.T) {
 	var placed []string
 	for _, m := range p.GetPlacements() {
 		placed = append(placed, m.GetJobId()+" "+m.GetTo()+" "+m.GetReason())
-		if stays := m.GetTo() == ""; stays != (m.GetShape().GetWidth() == 3) || !stays && m.GetMinGain().AsDuration() != time.Second {
+		if stays := m.GetTo() == ""; stays != (m.GetShape().GetWidth() == 3) ||
+			!stays && m.GetMinGain().AsDuration() != time.Second {
 			t.Errorf("%v", m)
 		}
 	}
-	if d := cmp.Diff([]string{"full0  ", "full1 idle reallocation (all-cancellation, mct): 2m0s at full, 1m0s at idle", "full2  "}, placed); d != "" {
+	if d := cmp.Diff([]string{
+		"full0  ", "full1 idle reallocation (all-cancellation, mct): 2m0s at full, 1m0s at idle", "full2  ",
+	}, placed); d != "" {
 		t.Error(d)
 	}
 }
@@ -196,7 +207,8 @@ func TestAJobThatStartsDuringARoundIsReported(t *testing.T) {
 	if d := cmp.Diff([]string{"full1 full>idle 2m0s>1m0s gain 1m0s"}, chosen(res)); d != "" {
 		t.Error(d)
 	}
-	if j := res.GetJobs()[0]; j.GetOrdered() || j.GetProblem().GetReason() != "not-waiting" || res.GetRecord().GetFailed() != 1 {
+	if j := res.GetJobs()[0]; j.GetOrdered() || j.GetProblem().GetReason() != "not-waiting" ||
+		res.GetRecord().GetFailed() != 1 {
 		t.Errorf("%v of %v", j, res.GetRecord())
 	}
 	full.rounds.before = func(_ context.Context, req *droverv1.DraftRequest) error {
@@ -206,7 +218,8 @@ func TestAJobThatStartsDuringARoundIsReported(t *testing.T) {
 		return nil
 	}
 	res = g.reallocate(t, &droverv1.ReallocateRequest{Algorithm: "all-cancellation"})
-	if j := res.GetJobs()[0]; j.GetJobId() != "full0" || j.GetOrdered() || j.GetProblem().GetReason() != "not-waiting" || !res.GetJobs()[1].GetOrdered() {
+	if j := res.GetJobs()[0]; j.GetJobId() != "full0" || j.GetOrdered() ||
+		j.GetProblem().GetReason() != "not-waiting" || !res.GetJobs()[1].GetOrdered() {
 		t.Errorf("%v", res)
 	}
 }

@@ -24,7 +24,9 @@ type fakeReserve struct {
 	list    []*droverv1.Reservation
 }
 
-func (f *fakeServer) OfferReservation(ctx context.Context, _ *droverv1.OfferReservationRequest) (*droverv1.OfferReservationResponse, error) {
+func (f *fakeServer) OfferReservation(
+	ctx context.Context, _ *droverv1.OfferReservationRequest,
+) (*droverv1.OfferReservationResponse, error) {
 	r := &f.reserve
 	switch {
 	case r.refusal != nil:
@@ -38,7 +40,9 @@ func (f *fakeServer) OfferReservation(ctx context.Context, _ *droverv1.OfferRese
 	}, nil
 }
 
-func (f *fakeServer) ListReservations(_ context.Context, req *droverv1.ServerServiceListReservationsRequest) (*droverv1.ServerServiceListReservationsResponse, error) {
+func (f *fakeServer) ListReservations(
+	_ context.Context, req *droverv1.ServerServiceListReservationsRequest,
+) (*droverv1.ServerServiceListReservationsResponse, error) {
 	if strings.Contains(req.GetFilter(), "odd") {
 		p := &problem.Problem{Reason: problem.BadValue, Field: "filter", Message: "odd"}
 		return nil, protorpc.WithDetail(p, p)
@@ -46,7 +50,9 @@ func (f *fakeServer) ListReservations(_ context.Context, req *droverv1.ServerSer
 	return &droverv1.ServerServiceListReservationsResponse{Reservations: f.reserve.list}, nil
 }
 
-func (f *fakeServer) CancelReservation(_ context.Context, req *droverv1.CancelReservationRequest) (*droverv1.CancelReservationResponse, error) {
+func (f *fakeServer) CancelReservation(
+	_ context.Context, req *droverv1.CancelReservationRequest,
+) (*droverv1.CancelReservationResponse, error) {
 	for _, r := range f.reserve.list {
 		if r.GetId() == req.GetId() {
 			return &droverv1.CancelReservationResponse{Reservation: r}, nil
@@ -79,7 +85,8 @@ func noRoom(completion int64) *droverv1.ErrorDetail {
 func TestOfferReservationRanksOffersByStart(t *testing.T) {
 	now := time.Now()
 	g := newGrid(t, func(c *Config) { c.Patience = 500 * time.Millisecond },
-		reserving(t, "late", fakeReserve{start: now.Add(time.Hour)}), reserving(t, "b", fakeReserve{start: now}), reserving(t, "a", fakeReserve{start: now}),
+		reserving(t, "late", fakeReserve{start: now.Add(time.Hour)}), reserving(t, "b", fakeReserve{start: now}),
+		reserving(t, "a", fakeReserve{start: now}),
 		reserving(t, "full", fakeReserve{refusal: noRoom(60)}), reserving(t, "hung", fakeReserve{}))
 	res, err := g.client.OfferReservation(context.Background(), &droverv1.AgentServiceOfferReservationRequest{})
 	if err != nil {
@@ -95,7 +102,9 @@ func TestOfferReservationRanksOffersByStart(t *testing.T) {
 	if text := strings.Join(got, ", "); text != "a, b, late, full no-room, hung timeout" {
 		t.Errorf("%s", text)
 	}
-	one, err := g.client.OfferReservation(context.Background(), &droverv1.AgentServiceOfferReservationRequest{Site: "late"})
+	one, err := g.client.OfferReservation(context.Background(), &droverv1.AgentServiceOfferReservationRequest{
+		Site: "late",
+	})
 	if err != nil || len(one.GetOffers()) != 1 || one.GetOffers()[0].GetTarget().GetSite() != "late" {
 		t.Errorf("%v, %v", one, err)
 	}
@@ -104,7 +113,8 @@ func TestOfferReservationRanksOffersByStart(t *testing.T) {
 // A client that asks again after a lost answer must not get a second booking.
 func TestASiteThatHasTheBookingIsTheOnlyOffer(t *testing.T) {
 	now := time.Now()
-	g := newGrid(t, quick, reserving(t, "a", fakeReserve{start: now}), reserving(t, "has", fakeReserve{start: now.Add(time.Hour), booked: true}))
+	g := newGrid(t, quick, reserving(t, "a", fakeReserve{start: now}),
+		reserving(t, "has", fakeReserve{start: now.Add(time.Hour), booked: true}))
 	res, err := g.client.OfferReservation(context.Background(), &droverv1.AgentServiceOfferReservationRequest{})
 	if err != nil || len(res.GetOffers()) != 1 || res.GetOffers()[0].GetTarget().GetSite() != "has" {
 		t.Errorf("%v, %v", res, err)
@@ -161,7 +171,9 @@ func TestReservationsAreListedAndCancelledAtAllSites(t *testing.T) {
 	if n, missing := list(""); n != 2 || missing != 1 {
 		t.Errorf("%d, %d missing", n, missing)
 	}
-	if res, err := g.client.CancelReservation(ctx, &droverv1.AgentServiceCancelReservationRequest{Id: "y"}); err != nil || res.GetReservation().GetId() != "y" {
+	if res, err := g.client.CancelReservation(ctx, &droverv1.AgentServiceCancelReservationRequest{
+		Id: "y",
+	}); err != nil || res.GetReservation().GetId() != "y" {
 		t.Errorf("%v, %v", res, err)
 	}
 	// It may be at the one that does not answer.
@@ -179,7 +191,9 @@ func TestReservationsAreListedAndCancelledAtAllSites(t *testing.T) {
 	}
 }
 
-func refuses(reason string, completion int64) func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error) {
+func refuses(
+	reason string, completion int64,
+) func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error) {
 	d := &droverv1.ErrorDetail{Reason: reason, Message: reason, Accepted: fmt.Sprintf("at least %d", completion)}
 	if completion > 0 {
 		d.Offer = &droverv1.Offer{Site: "there", Completion: &durationpb.Duration{Seconds: completion}}
@@ -192,16 +206,20 @@ func TestARefusedAgreementHasTheEarliestPromise(t *testing.T) {
 		return (&fakeServer{name: name, services: []string{"lu"}, estimate: e}).start(t)
 	}
 	g := newGrid(t, func(c *Config) { c.Patience = 400 * time.Millisecond },
-		site("a", refuses("no-offer", 700)), site("b", refuses("no-offer", 500)), site("c", refuses("no-promise", 0)), site("d", hangs))
+		site("a", refuses("no-offer", 700)), site("b", refuses("no-offer", 500)), site("c", refuses("no-promise", 0)),
+		site("d", hangs))
 	_, err := g.client.Map(context.Background(), lu())
 	_, d := detail(t, err)
-	if d.GetReason() != "no-offer" || d.GetOffer().GetCompletion().GetSeconds() != 500 || d.GetAccepted() != "at least 500" || !strings.Contains(d.GetMessage(), "no answer from d") || !d.GetRetryable() {
+	if d.GetReason() != "no-offer" || d.GetOffer().GetCompletion().GetSeconds() != 500 ||
+		d.GetAccepted() != "at least 500" || !strings.Contains(d.GetMessage(), "no answer from d") ||
+		!d.GetRetryable() {
 		t.Errorf("%v", d)
 	}
 	req := lu()
 	req.Negotiate = true
 	res, err := g.client.Map(context.Background(), req)
-	if err != nil || len(res.GetTargets()) != 0 || len(res.GetDecision().GetCandidates()) != 4 || res.GetDecision().GetChosen() != "" {
+	if err != nil || len(res.GetTargets()) != 0 || len(res.GetDecision().GetCandidates()) != 4 ||
+		res.GetDecision().GetChosen() != "" {
 		t.Errorf("%v, %v", res, err)
 	}
 	g = newGrid(t, quick, site("e", refuses("no-promise", 0)), site("f", refuses("no-promise", 0)))

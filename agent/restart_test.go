@@ -64,9 +64,13 @@ func TestARestartedAgentLearnsTheGridAndItsJobsAgain(t *testing.T) {
 			second := runAgent(t, "second", "127.0.0.1:0", "127.0.0.1:0", first.Seed())
 			var living string
 			for _, site := range []string{"lyon", "metz", "nancy"} {
-				s := (&fakeServer{name: site, services: lists("lu"), estimate: answers(quote(0, 1, 1)), jobs: []*droverv1.Job{waiting(site, site+"1")}}).start(t)
+				s := (&fakeServer{
+					name: site, services: lists("lu"), estimate: answers(quote(0, 1, 1)),
+					jobs: []*droverv1.Job{waiting(site, site+"1")},
+				}).start(t)
 				g, err := gossip.Join(gossip.Config{
-					Name: site, Role: gossip.Server, Bind: "127.0.0.1:0", URL: s.url, API: 1, Seeds: []string{second.Seed()},
+					Name: site, Role: gossip.Server, Bind: "127.0.0.1:0", URL: s.url, API: 1,
+					Seeds: []string{second.Seed()},
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -50,7 +50,8 @@ func TestTheAgentWithTheFirstNameRunsPeriodicRounds(t *testing.T) {
 		if n := rounds(); n != 6 {
 			t.Errorf("%d rounds while another agent is to make them, want 6", n)
 		}
-		group.set(gossip.Member{Name: "a", Role: gossip.Agent, Lost: true}, gossip.Member{Name: "c", Role: gossip.Agent})
+		group.set(gossip.Member{Name: "a", Role: gossip.Agent, Lost: true},
+			gossip.Member{Name: "c", Role: gossip.Agent})
 		pass(10 * time.Minute)
 		if n := rounds(); n != 7 {
 			t.Errorf("%d rounds after the other agent was lost, want 7", n)
@@ -103,7 +104,8 @@ func TestRoundsOfOneAgentRunOneAtATime(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	config, _, _ := g.agent.cfg.Reallocation.rounds()
-	if _, err := g.agent.round(ctx, config, true); err == nil || err.Error() != "another round of this agent is still under way" {
+	if _, err := g.agent.round(ctx, config, true); err == nil ||
+		err.Error() != "another round of this agent is still under way" {
 		t.Errorf("a round beside another one: %v", err)
 	}
 	go run(second)
@@ -156,7 +158,8 @@ func TestALongRoundRenewsDraftsThatItDoesNotAsk(t *testing.T) {
 	call(&rounds.Call{Site: 1, End: true}) // a has no draft any more
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(a.rounds.calls) != 4 || len(b.rounds.calls) != 3 || b.rounds.calls[1].GetBegin() || b.rounds.calls[1].GetLease().AsDuration() != draftLease {
+	if len(a.rounds.calls) != 4 || len(b.rounds.calls) != 3 || b.rounds.calls[1].GetBegin() ||
+		b.rounds.calls[1].GetLease().AsDuration() != draftLease {
 		t.Errorf("a: %v\nb: %v", a.rounds.calls, b.rounds.calls)
 	}
 }

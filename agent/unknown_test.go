@@ -69,7 +69,8 @@ func TestJobsOfASilentSiteAreListedAsUnknownPageByPage(t *testing.T) {
 	}
 	dead.jobs[2].State = droverv1.JobState_JOB_STATE_RUNNING
 	dead.jobs[3].Request.Owner = "bob"
-	dead.jobs = append(dead.jobs, in(droverv1.JobState_JOB_STATE_DONE, 0, waiting("dead", "ended")), in(droverv1.JobState_JOB_STATE_GONE, 1, waiting("dead", "left")))
+	dead.jobs = append(dead.jobs, in(droverv1.JobState_JOB_STATE_DONE, 0, waiting("dead", "ended")),
+		in(droverv1.JobState_JOB_STATE_GONE, 1, waiting("dead", "left")))
 	live := &fakeServer{name: "e", jobs: jobs("e", 3)}
 	g := newGrid(t, quick, dead.start(t), live.start(t))
 	g.knows(t, "dead", "d6", droverv1.JobState_JOB_STATE_WAITING)
@@ -86,7 +87,8 @@ func TestJobsOfASilentSiteAreListedAsUnknownPageByPage(t *testing.T) {
 			}
 			for _, j := range res.GetJobs() {
 				unknown := j.GetUnknownFor().AsDuration()
-				if dead := j.GetSite() == "dead"; dead != (unknown >= time.Hour) || dead && j.GetShape().GetWidth() != 2 {
+				if dead := j.GetSite() == "dead"; dead != (unknown >= time.Hour) ||
+					dead && j.GetShape().GetWidth() != 2 {
 					t.Errorf("%v", j)
 				}
 				got = append(got, j.GetId())
@@ -99,8 +101,11 @@ func TestJobsOfASilentSiteAreListedAsUnknownPageByPage(t *testing.T) {
 			t.Errorf("page size %d: %s", size, d)
 		}
 	}
-	for filter, n := range map[string]int{"state=running": 1, "state=active": 7, "owner=bob": 1, "service=x": 0, "owner=ann state=waiting": 5} {
-		res, err := g.client.ListJobs(context.Background(), &droverv1.AgentServiceListJobsRequest{Filter: filter + " site=dead"})
+	for filter, n := range map[string]int{
+		"state=running": 1, "state=active": 7, "owner=bob": 1, "service=x": 0, "owner=ann state=waiting": 5,
+	} {
+		res, err := g.client.ListJobs(context.Background(),
+			&droverv1.AgentServiceListJobsRequest{Filter: filter + " site=dead"})
 		if err != nil || len(res.GetJobs()) != n || len(res.GetMissing()) != 1 {
 			t.Errorf("%s: %v, %v", filter, res, err)
 		}
@@ -116,7 +121,9 @@ func TestAListFromMemoryContinuesFromMemory(t *testing.T) {
 	g.knows(t, "lyon", "j3", droverv1.JobState_JOB_STATE_WAITING)
 	g.lose(t, []*fakeServer{lyon}, "lyon")
 	list := func(token string) *droverv1.AgentServiceListJobsResponse {
-		res, err := g.client.ListJobs(context.Background(), &droverv1.AgentServiceListJobsRequest{PageSize: 2, PageToken: token})
+		res, err := g.client.ListJobs(context.Background(), &droverv1.AgentServiceListJobsRequest{
+			PageSize: 2, PageToken: token,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +133,8 @@ func TestAListFromMemoryContinuesFromMemory(t *testing.T) {
 	g.group.set(lyon.member(2))
 	g.log.await(t, "site joined: site=lyon", 2)
 	second := list(first.GetNextPageToken())
-	if j := second.GetJobs(); len(j) != 2 || j[0].GetId() != "j2" || j[0].GetUnknownFor() != nil || second.GetNextPageToken() != "" {
+	if j := second.GetJobs(); len(j) != 2 || j[0].GetId() != "j2" || j[0].GetUnknownFor() != nil ||
+		second.GetNextPageToken() != "" {
 		t.Errorf("%v", second)
 	}
 	// The other way round, the server's own list cannot be continued.
@@ -181,7 +189,8 @@ func TestAJobOfASilentSiteIsUnknownNotLost(t *testing.T) {
 			continue
 		}
 		j := res.GetJob()
-		if res.GetTarget().GetSite() != c.site || j.GetState() != c.state || j.GetSite() != c.site || (j.GetUnknownFor() != nil) != c.unknown {
+		if res.GetTarget().GetSite() != c.site || j.GetState() != c.state || j.GetSite() != c.site ||
+			(j.GetUnknownFor() != nil) != c.unknown {
 			t.Errorf("%s: %v", c.id, res)
 		}
 		if c.site == "dead" && j.GetUnknownFor().AsDuration() < time.Hour {
@@ -248,7 +257,10 @@ func TestAFullMemoryIsLogged(t *testing.T) {
 }
 
 func TestASilentHostCostsOnePatience(t *testing.T) {
-	lyon := (&fakeServer{name: "lyon", services: lists("lu"), jobs: []*droverv1.Job{in(droverv1.JobState_JOB_STATE_RUNNING, 0, waiting("lyon", "a"))}}).start(t)
+	lyon := (&fakeServer{
+		name: "lyon", services: lists("lu"),
+		jobs: []*droverv1.Job{in(droverv1.JobState_JOB_STATE_RUNNING, 0, waiting("lyon", "a"))},
+	}).start(t)
 	hung := listen(t) // the kernel accepts connections, and no process reads them
 	t.Cleanup(func() { _ = hung.Close() })
 	g := newGrid(t, quick, lyon)

@@ -97,7 +97,9 @@ func BenchmarkEstimate(b *testing.B) {
 			m := newBusy(b, cbf.New, waiting)
 			shapes := make([]batch.Shape, 640)
 			for i := range shapes {
-				shapes[i] = batch.Shape{Width: int32(i + 1), Walltime: (100 * batch.Hour / batch.Duration(i+1)).CeilSeconds()}
+				shapes[i] = batch.Shape{
+					Width: int32(i + 1), Walltime: (100 * batch.Hour / batch.Duration(i+1)).CeilSeconds(),
+				}
 			}
 			asks := []batch.Ask{{Job: &batch.Job{}, Shapes: shapes}}
 			out := make([]batch.Estimate, 1)

@@ -25,9 +25,9 @@ type op struct {
 }
 
 var verbs = []string{
-	"submit", "submit", "submit", "submit", "submit", "later", "memory", "reserve", "confirm", "hold", "place", "cancel",
-	"fail", "down", "up", "overrun", "adopt", "window", "window", "into", "into", "into", "outstay", "agreed", "agreed",
-	"close",
+	"submit", "submit", "submit", "submit", "submit", "later", "memory", "reserve", "confirm", "hold", "place",
+	"cancel", "fail", "down", "up", "overrun", "adopt", "window", "window", "into", "into", "into", "outstay", "agreed",
+	"agreed", "close",
 }
 
 // troubles are the verbs that can break promises.
@@ -38,7 +38,8 @@ func scenario(width int, verbs []string) *rapid.Generator[[]op] {
 		return op{
 			rapid.SampledFrom([]int{0, 0, 0, 1, 2, 4}).Draw(t, "gap"), rapid.SampledFrom(verbs).Draw(t, "verb"),
 			rapid.IntRange(0, 99).Draw(t, "which"), rapid.IntRange(1, width).Draw(t, "width"),
-			rapid.IntRange(1, 9).Draw(t, "walltime"), rapid.IntRange(0, 9).Draw(t, "work"), rapid.Bool().Draw(t, "option"),
+			rapid.IntRange(1, 9).Draw(t, "walltime"), rapid.IntRange(0, 9).Draw(t, "work"),
+			rapid.Bool().Draw(t, "option"),
 		}
 	}), 1, 40)
 }
@@ -326,7 +327,9 @@ func ruin(now batch.Time, p batch.Policy, jobs map[batch.Handle]*account) {
 		case counted.Waiting:
 			p.Apply(now, &batch.Event{Kind: batch.Hold, Job: h})
 			if i%2 == 0 {
-				p.Apply(now, &batch.Event{Kind: batch.Place, Job: h, Shape: batch.Shape{Width: 1, Walltime: batch.Second}})
+				p.Apply(now, &batch.Event{
+					Kind: batch.Place, Job: h, Shape: batch.Shape{Width: 1, Walltime: batch.Second},
+				})
 			}
 		default:
 			p.Apply(now, &batch.Event{Kind: batch.Cancel, Job: h})
@@ -368,7 +371,8 @@ func (c *chaos) checkEstimates(now batch.Time) {
 				want = batch.Never
 			}
 			if got := out[i].Starts[k]; got != want {
-				c.t.Fatalf("at %d the estimate of %v, %+v, is %d; the submitted job gets %d", now, s, ask.Job, got, want)
+				c.t.Fatalf("at %d the estimate of %v, %+v, is %d; the submitted job gets %d", now, s, ask.Job, got,
+					want)
 			}
 		}
 	}

@@ -127,7 +127,8 @@ func licensed(h batch.Handle, reference int32, names ...string) batch.Job {
 // it runs at 200/300 = 699050 of 2^20, so 3 s take 4.500004... s, rounded up.
 func TestJobsRunOnUnlikeMachinesWithLicenses(t *testing.T) {
 	perform(t, newUnlike(office()), office(), []act{
-		submit(0, licensed(1, 100, "cad"), 10), submit(0, licensed(2, 100, "sim"), 10), submit(0, licensed(3, 100, "sim"),
+		submit(0, licensed(1, 100, "cad"), 10), submit(0, licensed(2, 100, "sim"), 10),
+		submit(0, licensed(3, 100, "sim"),
 			10),
 		submit(0, licensed(4, 100, "cad"), 10), submit(0, licensed(5, 300), 3),
 	}, "#2 n1 0-5", "#1 n0 0-10", "#3 n1 5-10", "#5 n1 10-14.500005", "#4 n2 0-20")
@@ -138,7 +139,8 @@ func TestEstimatesOnUnlikeMachinesContainTheEnd(t *testing.T) {
 	cad, sim, none := licensed(1, 100, "cad"), licensed(2, 100, "sim"), licensed(3, 0, "other")
 	shapes := []batch.Shape{{Width: 1, Walltime: 10 * batch.Second}, {Width: 2, Walltime: 5 * batch.Second}}
 	out := make([]batch.Estimate, 3)
-	u.Estimate(0, []batch.Ask{{Job: &cad, Shapes: shapes}, {Job: &sim, Shapes: shapes}, {Job: &none, Shapes: shapes}}, out)
+	u.Estimate(0, []batch.Ask{{Job: &cad, Shapes: shapes}, {Job: &sim, Shapes: shapes}, {Job: &none, Shapes: shapes}},
+		out)
 	var got []batch.Time
 	for i := range out {
 		for k, s := range shapes {

@@ -129,7 +129,11 @@ func TestTheLedgerRefusesImpossibleDecisions(t *testing.T) {
 	}{
 		{"width", "4 of 3 processors", batch.Job{Shape: batch.Shape{Width: 2}}, anywhere},
 		{"share", "node 1 gives", batch.Job{}, start(place(1, 1, batch.One), place(1, 1, 1))},
-		{"memory", "20 bytes taken of 10", batch.Job{Memory: 10}, start(place(0, 1, batch.One), place(0, 1, batch.One))},
+		{
+			"memory", "20 bytes taken of 10",
+			batch.Job{Memory: 10},
+			start(place(0, 1, batch.One), place(0, 1, batch.One)),
+		},
 		{
 			"bound license", "cannot run cad",
 			batch.Job{Licenses: []batch.License{{Name: "cad", Copies: 1}}},
@@ -141,7 +145,10 @@ func TestTheLedgerRefusesImpossibleDecisions(t *testing.T) {
 			start(place(0, 1, batch.One), place(0, 1, batch.One)),
 		},
 		{"early", "before", batch.Job{EarliestStart: 1}, start(place(0, 1, batch.One))},
-		{"twice", "running: true", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Start(1); out.Start(1) }},
+		{"twice", "running: true", batch.Job{}, func(_ batch.Time, out *batch.Decisions) {
+			out.Start(1)
+			out.Start(1)
+		}},
 		{"pause", "running: false", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Add(batch.Pause, 1) }},
 		{"unknown job", "not here", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Start(9) }},
 	} {

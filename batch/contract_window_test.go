@@ -86,7 +86,8 @@ func (w *windowed) Decide(now batch.Time, out *batch.Decisions) {
 		j := w.jobs[h]
 		if into := j.spec.Into; into != batch.NoJob {
 			r := w.windows[into]
-			if r == nil || !r.open || r.free < j.spec.Shape.Width || now.Add(j.spec.Shape.Walltime) > r.spec.Window.End {
+			if r == nil || !r.open || r.free < j.spec.Shape.Width ||
+				now.Add(j.spec.Shape.Walltime) > r.spec.Window.End {
 				continue
 			}
 			r.free -= j.spec.Shape.Width

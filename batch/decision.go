@@ -5,12 +5,13 @@ type DecisionKind uint8
 
 // The decisions of a policy.
 const (
-	Start    DecisionKind = iota + 1 // Job starts on Allocation
-	Pause                            // Job leaves its processors and keeps its state; Stopped follows
-	Resume                           // Job, which is paused, continues on Allocation; Resumed follows
-	Migrate                          // Job moves to Allocation; Stopped says when the old one is free, Resumed when it continues
-	SetShare                         // Job continues on its allocation with new shares
-	Kill                             // Job is killed; Finish follows
+	Start  DecisionKind = iota + 1 // Job starts on Allocation
+	Pause                          // Job leaves its processors and keeps its state; Stopped follows
+	Resume                         // Job, which is paused, continues on Allocation; Resumed follows
+	// Job moves to Allocation; Stopped says when the old one is free, Resumed when it continues
+	Migrate
+	SetShare // Job continues on its allocation with new shares
+	Kill     // Job is killed; Finish follows
 )
 
 // NodeAllocation is the part of a job's allocation on one node: tasks of one group.

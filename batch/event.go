@@ -81,7 +81,8 @@ type Event struct {
 }
 
 var eventNames = [...]string{
-	Submit: "submit", Cancel: "cancel", Finish: "finish", StartFailed: "start-failed", Stopped: "stopped", Resumed: "resumed", Hold: "hold",
+	Submit: "submit", Cancel: "cancel", Finish: "finish", StartFailed: "start-failed", Stopped: "stopped",
+	Resumed: "resumed", Hold: "hold",
 	Place: "place", Reserve: "reserve", Confirm: "confirm", NodeUp: "node-up", NodeDown: "node-down",
 	WindowOpen: "window-open", WindowClose: "window-close", Adopt: "adopt", Measured: "measured",
 }

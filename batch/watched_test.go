@@ -90,7 +90,9 @@ func (w *watched) note(now batch.Time, ev *batch.Event) {
 		w.jobs[ev.Spec.Handle] = a
 	case batch.Adopt:
 		w.seq++
-		a = &account{spec: ev.Spec, walltime: ev.Spec.Shape.Walltime, state: counted.Running, seq: w.seq, start: ev.Since}
+		a = &account{
+			spec: ev.Spec, walltime: ev.Spec.Shape.Walltime, state: counted.Running, seq: w.seq, start: ev.Since,
+		}
 		a.charge = batch.Charge(ev.Spec.Shape.Width, ev.Spec.Memory, w.platform.MemoryPerProcessor())
 		w.jobs[ev.Job] = a
 		w.broken, w.trouble = true, true
@@ -156,7 +158,8 @@ func (w *watched) Decide(now batch.Time, out *batch.Decisions) {
 		w.log = append(w.log, fmt.Sprintf("%d %v %d", now, d.Kind, d.Job))
 		a := w.jobs[d.Job]
 		switch {
-		case d.Kind == batch.Kill && a != nil && a.state == counted.Running && a.spec.Into != batch.NoJob && a.within == nil:
+		case d.Kind == batch.Kill && a != nil && a.state == counted.Running && a.spec.Into != batch.NoJob &&
+			a.within == nil:
 			killed = true
 			continue
 		case d.Kind == batch.Start && a != nil && a.spec.Into != batch.NoJob:

@@ -189,8 +189,9 @@ func fileAt(path string) *file {
 		// A pipe can be read only once, and opening one without a writer blocks.
 		if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
 			return nil, &problem.Problem{
-				Reason: problem.BadValue, Accepted: "a file, which can be read again", Message: fmt.Sprintf("%s is a pipe", path),
-				Hint: "drover data put takes it, and prints a handle for name=data:HANDLE",
+				Reason: problem.BadValue, Accepted: "a file, which can be read again",
+				Message: fmt.Sprintf("%s is a pipe", path),
+				Hint:    "drover data put takes it, and prints a handle for name=data:HANDLE",
 			}
 		}
 		return os.Open(path)
@@ -268,7 +269,8 @@ func Retry(times int, codes ...int) Arg {
 func (r *request) checkOrder() error {
 	if r.retries < 0 || r.retries > MostRetries {
 		return &problem.Problem{
-			Reason: problem.OutOfRange, Field: "request.retries", Accepted: fmt.Sprintf("0..%d", MostRetries), Message: strconv.Itoa(r.retries),
+			Reason: problem.OutOfRange, Field: "request.retries", Accepted: fmt.Sprintf("0..%d", MostRetries),
+			Message: strconv.Itoa(r.retries),
 		}
 	}
 	if len(r.retryOn) > 0 && r.retries == 0 {
@@ -280,7 +282,8 @@ func (r *request) checkOrder() error {
 	for _, code := range r.retryOn {
 		if code < 1 || code > largestExitCode {
 			return &problem.Problem{
-				Reason: problem.OutOfRange, Field: "request.retry_on", Accepted: fmt.Sprintf("1..%d", largestExitCode), Message: strconv.Itoa(code),
+				Reason: problem.OutOfRange, Field: "request.retry_on", Accepted: fmt.Sprintf("1..%d", largestExitCode),
+				Message: strconv.Itoa(code),
 			}
 		}
 	}
@@ -288,7 +291,10 @@ func (r *request) checkOrder() error {
 	var once []Dependency
 	for _, d := range r.after {
 		if err := checkID(d.Job); err != nil {
-			return &problem.Problem{Reason: problem.BadValue, Field: "request.after", Accepted: "IDs of jobs", Message: strconv.Quote(d.Job)}
+			return &problem.Problem{
+				Reason: problem.BadValue, Field: "request.after", Accepted: "IDs of jobs",
+				Message: strconv.Quote(d.Job),
+			}
 		}
 		if i, known := at[d.Job]; known {
 			once[i].Any = once[i].Any && d.Any
@@ -299,7 +305,8 @@ func (r *request) checkOrder() error {
 	}
 	if len(once) > MostDependencies {
 		return &problem.Problem{
-			Reason: problem.OutOfRange, Field: "request.after", Accepted: fmt.Sprintf("%d jobs at most", MostDependencies), Message: fmt.Sprintf("%d jobs", len(once)),
+			Reason: problem.OutOfRange, Field: "request.after", Accepted: fmt.Sprintf("%d jobs at most",
+				MostDependencies), Message: fmt.Sprintf("%d jobs", len(once)),
 		}
 	}
 	r.after = once
@@ -331,7 +338,8 @@ func (r *request) nameKept() error {
 		}
 		if k.argument == "" || seen[k.argument] {
 			return &problem.Problem{
-				Reason: problem.BadValue, Field: "request.keep", Accepted: "names of arguments, each once", Message: fmt.Sprintf("keep %q", k.argument),
+				Reason: problem.BadValue, Field: "request.keep", Accepted: "names of arguments, each once",
+				Message: fmt.Sprintf("keep %q", k.argument),
 			}
 		}
 		seen[k.argument] = true

@@ -36,7 +36,9 @@ func TestARequestCarriesItsDependenciesAndRetries(t *testing.T) {
 		if len(w.A.Sent()) != 0 || len(w.B.Sent()) != 1 {
 			t.Fatalf("%d submissions at a, %d at b", len(w.A.Sent()), len(w.B.Sent()))
 		}
-		for who, got := range map[string]*droverv1.Request{"server": w.B.Sent()[0].GetRequest(), "agent": w.Agent.Mapped[0].GetRequest()} {
+		for who, got := range map[string]*droverv1.Request{
+			"server": w.B.Sent()[0].GetRequest(), "agent": w.Agent.Mapped[0].GetRequest(),
+		} {
 			if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 				t.Errorf("to the %s (-want +got):\n%s", who, diff)
 			}
@@ -55,7 +57,8 @@ func TestAJobReportsItsDependenciesAndRetries(t *testing.T) {
 	if want := []Dependency{{Job: firstID}, {Job: secondID, Any: true}}; !slices.Equal(got.After, want) {
 		t.Errorf("after %v, want %v", got.After, want)
 	}
-	if !slices.Equal(got.Awaits, []string{secondID}) || got.Retries != 3 || got.Retried != 2 || !slices.Equal(got.RetryOn, []int{1, 75}) || got.OnlySite != "b" {
+	if !slices.Equal(got.Awaits, []string{secondID}) || got.Retries != 3 || got.Retried != 2 ||
+		!slices.Equal(got.RetryOn, []int{1, 75}) || got.OnlySite != "b" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -65,7 +68,9 @@ func TestInvalidDependenciesAndRetriesAreRefusedLocally(t *testing.T) {
 		w, c := newWorld(t, patient(time.Second))
 		var many []string
 		for i := range MostDependencies + 1 {
-			many = append(many, firstID[:24]+strings.Repeat("0", 8)+string([]byte{'a' + byte(i%6), 'a' + byte(i/6%6), 'a' + byte(i/36%6), 'a' + byte(i/216)}))
+			many = append(many, firstID[:24]+strings.Repeat("0", 8)+string([]byte{
+				'a' + byte(i%6), 'a' + byte(i/6%6), 'a' + byte(i/36%6), 'a' + byte(i/216),
+			}))
 		}
 		for name, tc := range map[string]struct {
 			arg    Arg
@@ -84,14 +89,16 @@ func TestInvalidDependenciesAndRetriesAreRefusedLocally(t *testing.T) {
 			"a number that overflows": {Retry(1 << 33), problem.OutOfRange, "request.retries"},
 		} {
 			_, err := c.Submit(t.Context(), "lu", tc.arg)
-			if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != tc.reason || e.Field != tc.field || e.Accepted == "" {
+			if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != tc.reason || e.Field != tc.field ||
+				e.Accepted == "" {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		if n := len(w.Agent.Mapped) + len(w.A.Sent()); n != 0 {
 			t.Errorf("%d calls", n)
 		}
-		if _, err := c.Submit(t.Context(), "lu", After(many[:MostDependencies]...), Retry(MostRetries, 1, 255)); err != nil {
+		if _, err := c.Submit(t.Context(), "lu", After(many[:MostDependencies]...),
+			Retry(MostRetries, 1, 255)); err != nil {
 			t.Errorf("as many as there may be: %v", err)
 		}
 	})

@@ -59,7 +59,8 @@ func (b *Block) Bytes() (int64, error) {
 	for _, d := range b.Dimensions {
 		if d < 0 || d > 0 && n > math.MaxInt64/d {
 			return 0, &problem.Problem{
-				Reason: problem.WrongDimensions, Accepted: "0 or more each, and less than 2^63 bytes", Message: fmt.Sprintf("dimensions %s", times(b.Dimensions)),
+				Reason: problem.WrongDimensions, Accepted: "0 or more each, and less than 2^63 bytes",
+				Message: fmt.Sprintf("dimensions %s", times(b.Dimensions)),
 			}
 		}
 		n *= d
@@ -70,7 +71,10 @@ func (b *Block) Bytes() (int64, error) {
 // check refuses a block that is neither a vector nor a matrix.
 func (b *Block) check() error {
 	if n := len(b.Dimensions); n != 1 && n != 2 {
-		return &problem.Problem{Reason: problem.WrongDimensions, Accepted: "1 for a vector, 2 for a matrix", Message: fmt.Sprintf("%d dimensions", n)}
+		return &problem.Problem{
+			Reason: problem.WrongDimensions, Accepted: "1 for a vector, 2 for a matrix",
+			Message: fmt.Sprintf("%d dimensions", n),
+		}
 	}
 	_, err := b.Bytes()
 	return err
@@ -124,7 +128,9 @@ func ofArgument(err error, argument string) error {
 // dimensions that depend on other arguments.
 func (b *Block) fits(a *Argument) error {
 	if len(b.Dimensions) != a.Type.dimensions() || a.Element != "" && b.Element != a.Element {
-		return ofArgument(&problem.Problem{Reason: problem.WrongType, Accepted: accepted(a), Message: "it is " + b.String()}, a.Name)
+		return ofArgument(&problem.Problem{
+			Reason: problem.WrongType, Accepted: accepted(a), Message: "it is " + b.String(),
+		}, a.Name)
 	}
 	return nil
 }
@@ -304,7 +310,8 @@ func decode[T Element](to []T, from []byte) {
 		}
 	case []complex128:
 		for i := range to {
-			to[i] = complex(math.Float64frombits(order.Uint64(from[16*i:])), math.Float64frombits(order.Uint64(from[16*i+8:])))
+			to[i] = complex(math.Float64frombits(order.Uint64(from[16*i:])),
+				math.Float64frombits(order.Uint64(from[16*i+8:])))
 		}
 	case []uint8:
 		copy(to, from)

@@ -170,17 +170,20 @@ func reasonError(t *testing.T, what string, err error, reason problem.Reason) *p
 func TestInvalidArraysAreRefusedLocally(t *testing.T) {
 	w, c := newWorldless(t)
 	for name, arg := range map[string]Arg{
-		"too few elements":   Matrix("a", &Dense[float64]{Rows: 2, Cols: 2, Data: make([]float64, 3)}),
-		"rows below zero":    Matrix("a", &Dense[float64]{Rows: -1, Cols: -1, Data: make([]float64, 1)}),
-		"an overflow":        Matrix("a", &Dense[uint8]{Rows: 1 << 62, Cols: 4}),
-		"three dimensions":   Array("a", Block{Element: Float64, Dimensions: []int64{1, 1, 1}}),
-		"no dimension":       Array("a", Block{Element: Float64}),
-		"below zero":         Array("a", Block{Element: Float64, Dimensions: []int64{-1}}),
-		"too many elements":  Array("a", Block{Element: Float64, Dimensions: []int64{1 << 60, 8}}),
-		"content of no size": Array("a", Block{Element: Float64, Dimensions: []int64{2}, Open: vectorBlock([]float64{1}).Open}),
+		"too few elements":  Matrix("a", &Dense[float64]{Rows: 2, Cols: 2, Data: make([]float64, 3)}),
+		"rows below zero":   Matrix("a", &Dense[float64]{Rows: -1, Cols: -1, Data: make([]float64, 1)}),
+		"an overflow":       Matrix("a", &Dense[uint8]{Rows: 1 << 62, Cols: 4}),
+		"three dimensions":  Array("a", Block{Element: Float64, Dimensions: []int64{1, 1, 1}}),
+		"no dimension":      Array("a", Block{Element: Float64}),
+		"below zero":        Array("a", Block{Element: Float64, Dimensions: []int64{-1}}),
+		"too many elements": Array("a", Block{Element: Float64, Dimensions: []int64{1 << 60, 8}}),
+		"content of no size": Array("a", Block{
+			Element: Float64, Dimensions: []int64{2}, Open: vectorBlock([]float64{1}).Open,
+		}),
 	} {
 		_, err := c.Submit(t.Context(), "svc", arg)
-		if e := reasonError(t, name, err, problem.WrongDimensions); name != "content of no size" && e.Field != "request.arguments.a" {
+		if e := reasonError(t, name, err, problem.WrongDimensions); name != "content of no size" &&
+			e.Field != "request.arguments.a" {
 			t.Errorf("%s: field %q", name, e.Field)
 		}
 	}
@@ -197,7 +200,8 @@ func TestInvalidArraysAreRefusedLocally(t *testing.T) {
 func newWorldless(t *testing.T) (*int, *Client) {
 	t.Helper()
 	tried := new(int)
-	c, err := New(Config{Agents: []string{"http://none"}, CallTimeout: Default().CallTimeout}, WithTransport(unreachable{tried}))
+	c, err := New(Config{Agents: []string{"http://none"}, CallTimeout: Default().CallTimeout},
+		WithTransport(unreachable{tried}))
 	if err != nil {
 		t.Fatal(err)
 	}

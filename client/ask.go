@@ -48,7 +48,9 @@ func retryServer[T any](ctx context.Context, c *Client, call func(ctx context.Co
 }
 
 // inquire drives a submission.Inquiry.
-func inquire[T any](ctx context.Context, c *Client, cfg submission.Config, call func(ctx context.Context, agent string) (T, error)) (T, error) {
+func inquire[T any](
+	ctx context.Context, c *Client, cfg submission.Config, call func(ctx context.Context, agent string) (T, error),
+) (T, error) {
 	var answer, none T
 	agents := c.roster()
 	q := submission.NewInquiry(cfg)
@@ -81,7 +83,8 @@ func inquire[T any](ctx context.Context, c *Client, cfg submission.Config, call 
 // middle, the next one is asked for the list from its beginning: agents need not
 // agree on where a page ends.
 func pages[T any](
-	ctx context.Context, c *Client, page func(ctx context.Context, agent, token string) (rpc.Message, error), add func(all, page *T),
+	ctx context.Context, c *Client, page func(ctx context.Context, agent, token string) (rpc.Message, error),
+	add func(all, page *T),
 ) (*T, error) {
 	return ask(ctx, c, func(ctx context.Context, agent string) (*T, error) {
 		all := new(T)
@@ -101,7 +104,8 @@ func pages[T any](
 }
 
 func onePage(
-	ctx context.Context, c *Client, agent, token string, page func(ctx context.Context, agent, token string) (rpc.Message, error),
+	ctx context.Context, c *Client, agent, token string,
+	page func(ctx context.Context, agent, token string) (rpc.Message, error),
 ) (rpc.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()

@@ -44,7 +44,8 @@ func (s *Service) Bind(values ...any) (args []Arg, outputs []*Destination, err e
 	}
 	if len(positional) > len(s.Arguments) {
 		return nil, nil, &problem.Problem{
-			Reason: problem.WrongType, Field: "request.arguments", Accepted: fmt.Sprintf("at most %d arguments", len(s.Arguments)),
+			Reason: problem.WrongType, Field: "request.arguments", Accepted: fmt.Sprintf("at most %d arguments",
+				len(s.Arguments)),
 			Message: fmt.Sprintf("service %s: %d arguments", s.Name, len(positional)),
 		}
 	}
@@ -54,8 +55,9 @@ func (s *Service) Bind(values ...any) (args []Arg, outputs []*Destination, err e
 		if i >= len(positional) || positional[i] == nil {
 			if about.Required && !named[about.Name] {
 				return nil, nil, &problem.Problem{
-					Reason: problem.MissingArgument, Field: "request.arguments." + about.Name, Accepted: accepted(about),
-					Message: fmt.Sprintf("service %s: argument %d, %s, is missing", s.Name, i+1, about.Name),
+					Reason: problem.MissingArgument, Field: "request.arguments." + about.Name,
+					Accepted: accepted(about),
+					Message:  fmt.Sprintf("service %s: argument %d, %s, is missing", s.Name, i+1, about.Name),
 				}
 			}
 			continue
@@ -94,7 +96,8 @@ func namedBy(args []Arg) map[string]bool {
 // that stays at a site is only sent: it never changes.
 func bindOne(about *Argument, v any) (arg Arg, out *Destination, ok bool) {
 	sent, written := about.Type.Sent() || !about.Type.Written(), about.Type.Written()
-	if of := reflect.ValueOf(v); sent && written && about.Type.Array() && of.Kind() == reflect.String && !isNPY(of.String()) {
+	if of := reflect.ValueOf(v); sent && written && about.Type.Array() && of.Kind() == reflect.String &&
+		!isNPY(of.String()) {
 		return nil, nil, false // numbers are no file that could be replaced
 	}
 	if sent {

@@ -43,7 +43,9 @@ type Config struct {
 
 // Default returns the configuration of a client of these agents.
 func Default(agents ...string) Config {
-	return Config{Agents: agents, Patience: DefaultPatience, LongPatience: DefaultLongPatience, CallTimeout: DefaultCallTimeout}
+	return Config{
+		Agents: agents, Patience: DefaultPatience, LongPatience: DefaultLongPatience, CallTimeout: DefaultCallTimeout,
+	}
 }
 
 // Validate reports every problem of the configuration, each as a *problem.Problem.
@@ -62,7 +64,9 @@ func Redacted(address string) string { return rpc.Redacted(address) }
 func (c *Config) problems() []*problem.Problem {
 	var found []*problem.Problem
 	bad := func(field, accepted, format string, a ...any) {
-		found = append(found, &problem.Problem{Reason: problem.BadValue, Field: field, Accepted: accepted, Message: fmt.Sprintf(format, a...)})
+		found = append(found, &problem.Problem{
+			Reason: problem.BadValue, Field: field, Accepted: accepted, Message: fmt.Sprintf(format, a...),
+		})
 	}
 	if len(c.Agents) == 0 {
 		bad("agents", "at least one URL", "none given")
@@ -163,7 +167,8 @@ func ParseConfig(data []byte) (Config, error) {
 		return Config{}, err
 	}
 	c := Config{
-		Agents: in.Agents, Patience: in.Patience, LongPatience: in.LongPatience, CallTimeout: in.CallTimeout, Owner: in.Owner,
+		Agents: in.Agents, Patience: in.Patience, LongPatience: in.LongPatience, CallTimeout: in.CallTimeout,
+		Owner: in.Owner,
 	}
 	var found []*config.FieldError
 	if in.Version != 1 {
@@ -171,7 +176,8 @@ func ParseConfig(data []byte) (Config, error) {
 	}
 	for _, p := range c.problems() {
 		found = append(found, &config.FieldError{
-			Key: strings.ReplaceAll(p.Field, " ", "_"), Accepted: p.Accepted, Message: p.Message + ", accepted: " + p.Accepted,
+			Key: strings.ReplaceAll(p.Field, " ", "_"), Accepted: p.Accepted,
+			Message: p.Message + ", accepted: " + p.Accepted,
 		})
 	}
 	if err := file.Check(found); err != nil {

@@ -58,10 +58,11 @@ func TestProblemsOfAConfigurationFileNameTheirLines(t *testing.T) {
 		want    []string
 	}{
 		"every problem at once": {
-			"version: 2\nagents: [http://a:1, ftp://b]\npatience: -1s\ncall_timeout: 1ns\nlong_patience: soon\nmore: 1\n",
+			"version: 2\nagents: [http://a:1, ftp://b]\npatience: -1s\ncall_timeout: 1ns\nlong_patience: soon\n" +
+				"more: 1\n",
 			[]string{
-				"line 1: version", "line 2: agents[1]", "line 3: patience", "line 4: call_timeout", "line 5: long_patience",
-				"line 6: more: unknown key",
+				"line 1: version", "line 2: agents[1]", "line 3: patience", "line 4: call_timeout",
+				"line 5: long_patience", "line 6: more: unknown key",
 			},
 		},
 		"nothing":        {"", []string{"version", "agents"}},
@@ -98,15 +99,30 @@ func TestTheEnvironmentNamesTheGrid(t *testing.T) {
 		owner       string
 		missing     bool
 	}{
-		"nothing":                     {nil, []string{LocalAgent}, "", false},
-		"agents":                      {map[string]string{EnvironmentAgents: "http://x:1,http://y:2"}, []string{"http://x:1", "http://y:2"}, "", false},
-		"a file":                      {map[string]string{EnvironmentConfig: path}, []string{"http://a:1", "http://b:2"}, "ada", false},
-		"a file, with other agents":   {map[string]string{EnvironmentConfig: path, EnvironmentAgents: "http://x:1"}, []string{"http://x:1"}, "ada", false},
-		"a file that is not there":    {map[string]string{EnvironmentConfig: path + "2"}, nil, "", true},
-		"an empty one of either kind": {map[string]string{EnvironmentConfig: "", EnvironmentAgents: ""}, []string{LocalAgent}, "", false},
+		"nothing": {nil, []string{LocalAgent}, "", false},
+		"agents": {
+			map[string]string{EnvironmentAgents: "http://x:1,http://y:2"},
+			[]string{"http://x:1", "http://y:2"},
+			"",
+			false,
+		},
+		"a file": {
+			map[string]string{EnvironmentConfig: path}, []string{"http://a:1", "http://b:2"}, "ada", false,
+		},
+		"a file, with other agents": {
+			map[string]string{EnvironmentConfig: path, EnvironmentAgents: "http://x:1"},
+			[]string{"http://x:1"},
+			"ada",
+			false,
+		},
+		"a file that is not there": {map[string]string{EnvironmentConfig: path + "2"}, nil, "", true},
+		"an empty one of either kind": {
+			map[string]string{EnvironmentConfig: "", EnvironmentAgents: ""}, []string{LocalAgent}, "", false,
+		},
 	} {
 		got, err := Environment(func(name string) string { return tc.environment[name] })
-		if errors.Is(err, fs.ErrNotExist) != tc.missing || (err != nil) != tc.missing || !cmp.Equal(got.Agents, tc.agents) || got.Owner != tc.owner {
+		if errors.Is(err, fs.ErrNotExist) != tc.missing || (err != nil) != tc.missing ||
+			!cmp.Equal(got.Agents, tc.agents) || got.Owner != tc.owner {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -128,7 +144,10 @@ func TestTheConfigurationFileInTheDocumentationIsValid(t *testing.T) {
 }
 
 func FuzzParseConfig(f *testing.F) {
-	for _, seed := range []string{wholeConfig, "", "version: 1\nagents: [1]\n", "a: &a [*a]\n", "version: 1\nagents: [http://a:1]\npatience: 9999999h\n"} {
+	for _, seed := range []string{
+		wholeConfig, "", "version: 1\nagents: [1]\n", "a: &a [*a]\n",
+		"version: 1\nagents: [http://a:1]\npatience: 9999999h\n",
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -47,7 +47,8 @@ func ParseDataMode(text string) (DataMode, error) {
 	}
 	accepted := strings.Join(names, ", ")
 	return "", &problem.Problem{
-		Reason: problem.BadValue, Field: "mode", Accepted: accepted, Message: fmt.Sprintf("mode %q, accepted: %s", text, accepted),
+		Reason: problem.BadValue, Field: "mode", Accepted: accepted, Message: fmt.Sprintf("mode %q, accepted: %s", text,
+			accepted),
 	}
 }
 

@@ -58,7 +58,8 @@ func TestASilentCopyCountsAsBroken(t *testing.T) {
 		}
 		began := time.Now()
 		_, err := c.CopyData(t.Context(), handle, "b")
-		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Timeout || time.Since(began) < rpc.LongestSilence {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Timeout ||
+			time.Since(began) < rpc.LongestSilence {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})

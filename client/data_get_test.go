@@ -69,11 +69,14 @@ func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 func TestDataIsListedFoundAndRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.Keep("a", handle, "one", &droverv1.Data{Element: droverv1.ElementType_ELEMENT_TYPE_INT32, Dimensions: []int64{3}, JobId: id})
+		g.Keep("a", handle, "one", &droverv1.Data{
+			Element: droverv1.ElementType_ELEMENT_TYPE_INT32, Dimensions: []int64{3}, JobId: id,
+		})
 		g.Keep("b", handle, "one", &droverv1.Data{Copy: true})
 		g.Keep("b", handle2, "two", nil)
 		list, err := c.ListData(t.Context(), DataFilter{})
-		if err != nil || len(list.Data) != 3 || list.Data[0].Element != "int32" || list.Data[0].Job != id || !list.Data[1].Copy {
+		if err != nil || len(list.Data) != 3 || list.Data[0].Element != "int32" || list.Data[0].Job != id ||
+			!list.Data[1].Copy {
 			t.Errorf("%+v, %v", list, err)
 		}
 		if _, err := c.ListData(t.Context(), DataFilter{Name: "two words"}); err == nil {

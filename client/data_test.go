@@ -49,13 +49,16 @@ func TestDataGoesToTheSiteWithTheMostFreeSpace(t *testing.T) {
 			return d
 		}
 		first := put(PutOptions{Name: "words", Owner: "ada"})
-		if first.Site != "a" || first.Mode != DataPersistent || first.Name != "words" || first.Owner != "ada" || first.Size != 10 || checkHandle("", first.ID) != nil {
+		if first.Site != "a" || first.Mode != DataPersistent || first.Name != "words" || first.Owner != "ada" ||
+			first.Size != 10 || checkHandle("", first.ID) != nil {
 			t.Errorf("a tie went to %+v", first)
 		}
-		if second := put(PutOptions{Mode: DataSticky}); second.Site != "b" || second.Mode != DataSticky || second.ID == first.ID {
+		if second := put(PutOptions{Mode: DataSticky}); second.Site != "b" || second.Mode != DataSticky ||
+			second.ID == first.ID {
 			t.Errorf("the second went to %+v", second)
 		}
-		if third := put(PutOptions{Site: "b", Mode: DataVolatile, ID: handle}); third.Site != "b" || third.ID != handle || third.Mode != DataVolatile {
+		if third := put(PutOptions{Site: "b", Mode: DataVolatile, ID: handle}); third.Site != "b" ||
+			third.ID != handle || third.Mode != DataVolatile {
 			t.Errorf("the third went to %+v", third)
 		}
 		if g.A.Uploads[first.SHA256] != "0123456789" {
@@ -94,7 +97,9 @@ func TestSitesAreOrderedByFreeSpace(t *testing.T) {
 func TestRefusedDataGoesToTheNextSite(t *testing.T) {
 	full := func(nth int, site string) error {
 		if site == "a" {
-			return clienttest.Refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{Reason: "data-quota", Message: "full"})
+			return clienttest.Refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{
+				Reason: "data-quota", Message: "full",
+			})
 		}
 		return nil
 	}
@@ -118,7 +123,9 @@ func TestAConflictIsNotRetriedAtAnotherSite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.OnPut = func(int, string) error {
-			return clienttest.Refusal(connect.CodeAlreadyExists, &droverv1.ErrorDetail{Reason: "data-conflict", Message: "others are there"})
+			return clienttest.Refusal(connect.CodeAlreadyExists, &droverv1.ErrorDetail{
+				Reason: "data-conflict", Message: "others are there",
+			})
 		}
 		_, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{ID: handle})
 		_ = errorOfReason(t, err, "data-conflict")
@@ -138,7 +145,8 @@ func TestDataWithoutAnAnswerIsUnknown(t *testing.T) {
 			t.Errorf("hint %q after %d tries, at b: %v", e.Hint, g.Puts, g.Held["b"])
 		}
 		g.OnPut = nil
-		if d, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{ID: handle, Site: "a"}); err != nil || d.ID != handle {
+		if d, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{ID: handle, Site: "a"}); err != nil ||
+			d.ID != handle {
 			t.Errorf("again: %v, %v", d, err)
 		}
 	})
@@ -149,7 +157,9 @@ func TestEvictedContentIsSentAgain(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.OnPut = func(nth int, _ string) error {
 			if nth < 3 {
-				return clienttest.Refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-content", Message: "gone"})
+				return clienttest.Refusal(connect.CodeNotFound, &droverv1.ErrorDetail{
+					Reason: "unknown-content", Message: "gone",
+				})
 			}
 			return nil
 		}
@@ -172,23 +182,30 @@ func TestInvalidDataIsRefusedLocally(t *testing.T) {
 			o       PutOptions
 			reason  problem.Reason
 		}{
-			"no content":      {DataContent{}, PutOptions{}, problem.BadValue},
-			"no such mode":    {DataBytes(nil), PutOptions{Mode: "eternal"}, problem.BadValue},
-			"no UUID":         {DataBytes(nil), PutOptions{ID: "7"}, problem.BadValue},
-			"a UUIDv4":        {DataBytes(nil), PutOptions{ID: "8c9b2b1e-3f3a-4d9c-9f0a-0d0c7e0c1a11"}, problem.BadValue},
+			"no content":   {DataContent{}, PutOptions{}, problem.BadValue},
+			"no such mode": {DataBytes(nil), PutOptions{Mode: "eternal"}, problem.BadValue},
+			"no UUID":      {DataBytes(nil), PutOptions{ID: "7"}, problem.BadValue},
+			"a UUIDv4": {
+				DataBytes(nil), PutOptions{ID: "8c9b2b1e-3f3a-4d9c-9f0a-0d0c7e0c1a11"}, problem.BadValue,
+			},
 			"upper case":      {DataBytes(nil), PutOptions{ID: strings.ToUpper(handle)}, problem.BadValue},
 			"no such element": {block("float16", 5), PutOptions{}, "wrong-type"},
 			"another size":    {block(Float64, 2, 3), PutOptions{}, "wrong-dimensions"},
 			"an overflow":     {block(Float64, 1<<40, 1<<40), PutOptions{}, "wrong-dimensions"},
 			"a cube":          {block(Float64, 5, 1, 1), PutOptions{}, "wrong-dimensions"},
 			"negative":        {block(Float64, -1, -5), PutOptions{}, "wrong-dimensions"},
-			"no rows":         {DataMatrix(&Dense[float64]{Rows: 2, Cols: 2, Data: make([]float64, 3)}), PutOptions{}, "wrong-dimensions"},
+			"no rows": {
+				DataMatrix(&Dense[float64]{Rows: 2, Cols: 2, Data: make([]float64, 3)}),
+				PutOptions{},
+				"wrong-dimensions",
+			},
 		} {
 			if _, err := c.PutData(t.Context(), tc.content, tc.o); problem.ReasonOf(err) != tc.reason {
 				t.Errorf("%s: %v, want an error of reason %s", name, err, tc.reason)
 			}
 		}
-		if _, err := c.PutData(t.Context(), DataFile(filepath.Join(t.TempDir(), "none")), PutOptions{}); !errors.Is(err, os.ErrNotExist) {
+		if _, err := c.PutData(t.Context(), DataFile(filepath.Join(t.TempDir(), "none")), PutOptions{}); !errors.Is(err,
+			os.ErrNotExist) {
 			t.Errorf("no file: %v", err)
 		}
 		if len(g.A.Uploads)+len(g.B.Uploads)+g.Puts > 0 {
@@ -245,7 +262,8 @@ func TestReadingDataEndsWithItsContext(t *testing.T) {
 func TestAnArrayIsFetchedAsItWasPut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		d, err := c.PutData(t.Context(), DataMatrix(&Dense[int32]{Rows: 2, Cols: 1, Data: []int32{7, -1}}), PutOptions{Name: "m"})
+		d, err := c.PutData(t.Context(), DataMatrix(&Dense[int32]{Rows: 2, Cols: 1, Data: []int32{7, -1}}),
+			PutOptions{Name: "m"})
 		if err != nil || d.Element != Int32 || !cmp.Equal(d.Dimensions, []int64{2, 1}) || d.Size != 8 {
 			t.Fatalf("%+v, %v", d, err)
 		}
@@ -261,7 +279,8 @@ func TestAnArrayIsFetchedAsItWasPut(t *testing.T) {
 		if _, err := c.SaveData(t.Context(), d.ID, filepath.Join(dir, "m.bin")); err != nil {
 			t.Fatal(err)
 		}
-		if raw, err := os.ReadFile(filepath.Join(dir, "m.bin")); string(raw) != "\x07\x00\x00\x00\xff\xff\xff\xff" || err != nil {
+		if raw, err := os.ReadFile(filepath.Join(dir, "m.bin")); string(raw) != "\x07\x00\x00\x00\xff\xff\xff\xff" ||
+			err != nil {
 			t.Errorf("%q, %v", raw, err)
 		}
 		again, err := c.PutData(t.Context(), DataBlock(b), PutOptions{})

@@ -62,7 +62,8 @@ func (c *Client) PutData(ctx context.Context, content DataContent, o PutOptions)
 			return put, err
 		}
 		c.log.Debug("data not put", "data", d.ID, "site", at.Site, "error", err)
-		if last = err; e.Reason == problem.DataConflict || e.Reason == problem.BadValue { // every other site would say the same
+		// every other site would say the same
+		if last = err; e.Reason == problem.DataConflict || e.Reason == problem.BadValue {
 			break
 		}
 	}
@@ -79,7 +80,10 @@ func (c *Client) deposit(content DataContent, o *PutOptions) (*Data, *file, erro
 	case content.err != nil:
 		return nil, nil, content.err
 	case content.file == nil:
-		return nil, nil, &problem.Problem{Reason: problem.BadValue, Field: "content", Accepted: "DataFile, DataBytes, DataBlock, ...", Message: "no content"}
+		return nil, nil, &problem.Problem{
+			Reason: problem.BadValue, Field: "content", Accepted: "DataFile, DataBytes, DataBlock, ...",
+			Message: "no content",
+		}
 	}
 	f := *content.file
 	if o.Name != "" {
@@ -114,7 +118,8 @@ func (c *Client) depots(ctx context.Context, only string, size int64) ([]submiss
 	if len(targets) == 0 {
 		return nil, &problem.Problem{
 			Reason: problem.NoSite, Field: "site", Retryable: true,
-			Message: fmt.Sprintf("no site that is up can store data of %d bytes", size), Hint: "drover site NAME shows how much a site can store",
+			Message: fmt.Sprintf("no site that is up can store data of %d bytes", size),
+			Hint:    "drover site NAME shows how much a site can store",
 		}
 	}
 	return targets, nil
@@ -124,7 +129,8 @@ func (c *Client) depots(ctx context.Context, only string, size int64) ([]submiss
 // name. A site with too little free space can evict data.
 func roomiest(sites []Site, size int64) []submission.Target {
 	sites = slices.DeleteFunc(slices.Clone(sites), func(s Site) bool {
-		return s.Status == nil || s.Status.Draining || s.Status.Degraded || s.Status.Data.Quota < size || s.Status.Data.Quota == 0 ||
+		return s.Status == nil || s.Status.Draining || s.Status.Degraded || s.Status.Data.Quota < size ||
+			s.Status.Data.Quota == 0 ||
 			s.MaxFile > 0 && s.MaxFile < size
 	})
 	slices.SortFunc(sites, func(a, b Site) int {
@@ -141,7 +147,9 @@ func roomiest(sites []Site, size int64) []submission.Target {
 const mostTries = 3
 
 // putAt puts data at one site.
-func (c *Client) putAt(ctx context.Context, at submission.Target, d *Data, f *file, see func(sent int64)) (*Data, error) {
+func (c *Client) putAt(
+	ctx context.Context, at submission.Target, d *Data, f *file, see func(sent int64),
+) (*Data, error) {
 	for try := 1; ; try++ {
 		if err := c.ensureContent(ctx, at.Address, f, see); err != nil {
 			return nil, err
@@ -159,7 +167,8 @@ func (c *Client) putAt(ctx context.Context, at submission.Target, d *Data, f *fi
 			continue
 		case silent:
 			return nil, &problem.Problem{
-				Reason: problem.Unknown, Message: fmt.Sprintf("whether site %s has data %s is unknown: %v", at.Site, d.ID, err), Cause: err,
+				Reason: problem.Unknown, Message: fmt.Sprintf("whether site %s has data %s is unknown: %v", at.Site,
+					d.ID, err), Cause: err,
 				Hint: fmt.Sprintf("repeat the call with site %s and ID %s to find out", at.Site, d.ID),
 			}
 		}
@@ -204,7 +213,8 @@ func (c *Client) copyTo(ctx context.Context, server, id string, see func(have, s
 		}
 		kind := submission.FailureOf(err).Kind
 		tried := time.Duration(c.now().Sub(since)) * time.Microsecond
-		if kind == submission.Refused || kind == submission.Absent || kind == submission.Unsent && most < 0 || tried >= c.cfg.Patience {
+		if kind == submission.Refused || kind == submission.Absent || kind == submission.Unsent && most < 0 ||
+			tried >= c.cfg.Patience {
 			return nil, err
 		}
 		c.log.Debug("copy failed, retrying", "data", id, "server", server, "error", err)
@@ -224,7 +234,9 @@ func (c *Client) GetData(ctx context.Context, id string, w io.Writer) (*Data, er
 }
 
 func (c *Client) getData(ctx context.Context, id string, d *download) (*Data, error) {
-	since, pauses := c.now(), &backoff.ExponentialBackOff{InitialInterval: pollPause, Multiplier: 2, MaxInterval: longestLook}
+	since, pauses := c.now(), &backoff.ExponentialBackOff{
+		InitialInterval: pollPause, Multiplier: 2, MaxInterval: longestLook,
+	}
 	pauses.Reset()
 	for {
 		list, err := c.FindData(ctx, id)
@@ -261,7 +273,9 @@ func (c *Client) getData(ctx context.Context, id string, d *download) (*Data, er
 
 // getFrom copies what is missing from one site.
 func (c *Client) getFrom(ctx context.Context, from *Data, d *download) error {
-	if err := d.tell(Output{Element: from.Element, Dimensions: from.Dimensions, Size: from.Size, SHA256: from.SHA256}); err != nil {
+	if err := d.tell(Output{
+		Element: from.Element, Dimensions: from.Dimensions, Size: from.Size, SHA256: from.SHA256,
+	}); err != nil {
 		return rpc.Local(err)
 	}
 	err := c.conn.GetStored(ctx, from.address, from.ID, d.at, func(piece []byte) error {
@@ -280,7 +294,8 @@ func (c *Client) getFrom(ctx context.Context, from *Data, d *download) error {
 	if got := hex.EncodeToString(d.hash.Sum(nil)); got != from.SHA256 {
 		return submission.Failure{Kind: submission.Refused, Err: &problem.Problem{
 			Reason: problem.Internal, Field: "sha256", Hint: "get it again",
-			Message: fmt.Sprintf("data %s from site %s does not match its checksum: %s, expected %s", from.ID, from.Site, got, from.SHA256),
+			Message: fmt.Sprintf("data %s from site %s does not match its checksum: %s, expected %s", from.ID,
+				from.Site, got, from.SHA256),
 		}}
 	}
 	return nil
@@ -333,7 +348,8 @@ func (l *DataList) Only(prefix string) (*Data, error) {
 		case found.ID != d.ID:
 			return nil, &problem.Problem{
 				Reason: problem.Ambiguous, Field: "data_id", Hint: "give more of the handle",
-				Message: fmt.Sprintf("%q fits data %s at %s, %s at %s, and possibly more", prefix, found.ID, found.Site, d.ID, d.Site),
+				Message: fmt.Sprintf("%q fits data %s at %s, %s at %s, and possibly more", prefix, found.ID, found.Site,
+					d.ID, d.Site),
 			}
 		}
 	}
@@ -343,7 +359,8 @@ func (l *DataList) Only(prefix string) (*Data, error) {
 	case len(l.Missing) > 0:
 		e := &problem.Problem{
 			Reason: problem.Unreachable, Field: "data_id", Retryable: true,
-			Message: fmt.Sprintf("site %s does not answer: whether %q fits data there is unknown", l.Missing[0].Site, prefix),
+			Message: fmt.Sprintf("site %s does not answer: whether %q fits data there is unknown", l.Missing[0].Site,
+				prefix),
 		}
 		if found != nil {
 			e.Hint = "the whole handle is " + found.ID + ", if those are the ones"

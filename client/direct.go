@@ -56,12 +56,13 @@ func (d *Direct) Submit(ctx context.Context, service string, args ...Arg) (*Job,
 // Wait returns a job when it has ended.
 func (d *Direct) Wait(ctx context.Context, id string) (*Job, error) {
 	var job *Job
-	err := d.client.conn.WatchJob(ctx, d.at.Address, id, d.client.cfg.CallTimeout, func(m rpc.Message) (end bool, err error) {
-		if job, err = as[Job](m, nil); err != nil {
-			return true, err
-		}
-		return job.State.Final(), gone(job)
-	})
+	err := d.client.conn.WatchJob(ctx, d.at.Address, id, d.client.cfg.CallTimeout,
+		func(m rpc.Message) (end bool, err error) {
+			if job, err = as[Job](m, nil); err != nil {
+				return true, err
+			}
+			return job.State.Final(), gone(job)
+		})
 	if err != nil {
 		return nil, err
 	}

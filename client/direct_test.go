@@ -31,7 +31,8 @@ func TestADirectClientNeedsNoAgent(t *testing.T) {
 		if _, err := d.Submit(t.Context(), "nosuch", Text("n", "3")); problem.ReasonOf(err) != "unknown-service" {
 			t.Errorf("error %v", err)
 		}
-		if q, err := d.Status(t.Context()); err != nil || q.Waiting != 2 || !q.Draining || q.Commits != 7 || q.Syncs != 3 || q.Ended != 1 {
+		if q, err := d.Status(t.Context()); err != nil || q.Waiting != 2 || !q.Draining || q.Commits != 7 ||
+			q.Syncs != 3 || q.Ended != 1 {
 			t.Errorf("queue %+v, %v", q, err)
 		}
 		if _, err := NewDirect("b", patient(0)); err == nil {
@@ -46,11 +47,15 @@ type forgetful struct {
 	asked int
 }
 
-func (f *forgetful) MoveJob(context.Context, *droverv1.AgentServiceMoveJobRequest) (*droverv1.AgentServiceMoveJobResponse, error) {
+func (f *forgetful) MoveJob(
+	context.Context, *droverv1.AgentServiceMoveJobRequest,
+) (*droverv1.AgentServiceMoveJobResponse, error) {
 	if f.asked++; f.asked == 1 {
 		return nil, clienttest.ErrCut
 	}
-	return nil, clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "not-waiting", Message: "it is moving"})
+	return nil, clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{
+		Reason: "not-waiting", Message: "it is moving",
+	})
 }
 
 func TestAMoveRefusedAfterASilenceMayHaveBegun(t *testing.T) {
@@ -59,7 +64,8 @@ func TestAMoveRefusedAfterASilenceMayHaveBegun(t *testing.T) {
 		f := &forgetful{}
 		w.ServeAgent(t, f)
 		_, _, err := c.Move(t.Context(), id, MoveOrder{})
-		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "not-waiting" || e.Hint == "" || f.asked != 2 {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "not-waiting" || e.Hint == "" ||
+			f.asked != 2 {
 			t.Errorf("error %v, asked %d times", err, f.asked)
 		}
 		w.Cut("agent")

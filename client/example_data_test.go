@@ -25,12 +25,14 @@ func ExampleClient_PutData() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	square, err := grid.Call(ctx, "gemm", client.Stored("a", a), client.Stored("b", a), client.Stored("c", a), client.Keep("c", client.DataVolatile))
+	square, err := grid.Call(ctx, "gemm", client.Stored("a", a), client.Stored("b", a), client.Stored("c", a),
+		client.Keep("c", client.DataVolatile))
 	if err != nil {
 		log.Fatal(err)
 	}
 	kept := &client.Data{ID: square.Kept["c"].ID}
-	job, err := grid.Call(ctx, "gemm", client.Stored("a", kept), client.Stored("b", a), client.Stored("c", a), client.OutputTo("c", "cube.npy"))
+	job, err := grid.Call(ctx, "gemm", client.Stored("a", kept), client.Stored("b", a), client.Stored("c", a),
+		client.OutputTo("c", "cube.npy"))
 	if err != nil {
 		log.Fatal(err)
 	}

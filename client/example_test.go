@@ -125,7 +125,8 @@ func ExampleClient_Move() {
 	}
 	defer grid.Close()
 	gain := time.Minute
-	job, to, err := grid.Move(context.Background(), "01a1fddd-b7ba-7e51-8bf0-783efd4419a7", client.MoveOrder{MinGain: &gain})
+	job, to, err := grid.Move(context.Background(), "01a1fddd-b7ba-7e51-8bf0-783efd4419a7",
+		client.MoveOrder{MinGain: &gain})
 	if err != nil {
 		log.Fatal(err)
 	}

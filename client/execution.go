@@ -199,7 +199,9 @@ func (c *Client) discard(ctx context.Context, l lost) {
 func (r *request) checkRerun() error {
 	switch {
 	case r.rerun < 0:
-		return &problem.Problem{Reason: problem.OutOfRange, Field: "rerun", Accepted: "above 0s, or none", Message: r.rerun.String()}
+		return &problem.Problem{
+			Reason: problem.OutOfRange, Field: "rerun", Accepted: "above 0s, or none", Message: r.rerun.String(),
+		}
 	case r.rerun > 0 && !r.idempotent:
 		return &problem.Problem{
 			Reason: problem.NotIdempotent, Field: "rerun", Accepted: "an idempotent request",

@@ -38,7 +38,9 @@ func TestASilentSiteMayStillHaveAcceptedTheJob(t *testing.T) {
 			if nth == 1 {
 				return nil, clienttest.ErrCut
 			}
-			return &droverv1.WithdrawResponse{Job: &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING}}, nil
+			return &droverv1.WithdrawResponse{Job: &droverv1.Job{
+				Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING,
+			}}, nil
 		}
 		job, err := c.Submit(t.Context(), "lu")
 		if err != nil || job.Site != "a" || job.State != Running || len(w.B.Sent()) > 0 {
@@ -51,7 +53,9 @@ func TestAJobGoesElsewhereAfterAWithdrawal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		w.A.OnSubmit = func(context.Context, int, *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
-			return nil, clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "withdrawn", Message: "withdrawn before"})
+			return nil, clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{
+				Reason: "withdrawn", Message: "withdrawn before",
+			})
 		}
 		job, err := c.Submit(t.Context(), "lu")
 		if err != nil || job.Site != "b" || len(w.A.Withdrew) > 0 {
@@ -72,7 +76,8 @@ func TestAnIdempotentRequestGetsANewAttemptWhenTheServerIsSilent(t *testing.T) {
 		}
 		first, second := w.A.Sent()[0].GetJobId(), w.B.Sent()[0]
 		if second.GetJobId() == first || second.GetRequest().GetRetryOf() != first {
-			t.Errorf("job %s is a retry of %q, the first was %s", second.GetJobId(), second.GetRequest().GetRetryOf(), first)
+			t.Errorf("job %s is a retry of %q, the first was %s", second.GetJobId(), second.GetRequest().GetRetryOf(),
+				first)
 		}
 		if took := time.Since(began); took < 20*time.Second || took > 23*time.Second {
 			t.Errorf("new attempt after %v", took)
@@ -107,13 +112,16 @@ func TestCallReplacesALostAttemptAndCancelsItLater(t *testing.T) {
 			case <-timer.C:
 			case <-ctx.Done():
 			}
-			return clienttest.States(nil, &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE})(nil, stream)
+			return clienttest.States(nil, &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE})(
+				nil, stream,
+			)
 		}
 		time.AfterFunc(40*time.Second, func() {
 			w.Up("a", was)
 		})
 		var seen []string
-		job, err := c.Call(t.Context(), "lu", Idempotent(), Rerun(30*time.Second), Notify(func(j *Job) { seen = append(seen, j.Site+" "+string(j.State)) }))
+		job, err := c.Call(t.Context(), "lu", Idempotent(), Rerun(30*time.Second),
+			Notify(func(j *Job) { seen = append(seen, j.Site+" "+string(j.State)) }))
 		if err != nil || job.Site != "b" || job.State != Done {
 			t.Fatalf("job %+v, %v, seen %v", job, err, seen)
 		}
@@ -160,7 +168,10 @@ func TestWatchRerunSubmitsTheRequestOfTheRecord(t *testing.T) {
 				w.Agent.At("a", 0)
 				w.A.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
 					time.AfterFunc(time.Second, func() { w.Cut("a") })
-					_ = clienttest.States(nil, &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING, Request: tc.request})(nil, stream)
+					_ = clienttest.States(nil,
+						&droverv1.Job{
+							Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING, Request: tc.request,
+						})(nil, stream)
 					<-ctx.Done()
 					return ctx.Err()
 				}
@@ -189,7 +200,8 @@ func TestAJobWithoutAKnownRequestGetsNoNewAttempt(t *testing.T) {
 		w.Agent.At("a", 0)
 		w.Down("a")
 		_, err := c.WatchRerun(t.Context(), id, 10*time.Second, func(*Job) {})
-		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.After != 10_000_000 || !strings.Contains(err.Error(), "no new attempt") {
+		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.After != 10_000_000 ||
+			!strings.Contains(err.Error(), "no new attempt") {
 			t.Errorf("error %v", err)
 		}
 		if len(w.B.Sent()) > 0 {

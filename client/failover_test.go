@@ -44,22 +44,31 @@ func (deaf) ListServices(ctx context.Context, _ *droverv1.ListServicesRequest) (
 	return never[droverv1.ListServicesResponse](ctx)
 }
 
-func (deaf) ListJobs(ctx context.Context, _ *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
+func (deaf) ListJobs(
+	ctx context.Context, _ *droverv1.AgentServiceListJobsRequest,
+) (*droverv1.AgentServiceListJobsResponse, error) {
 	return never[droverv1.AgentServiceListJobsResponse](ctx)
 }
 
-func (deaf) ListMoves(ctx context.Context, _ *droverv1.AgentServiceListMovesRequest) (*droverv1.AgentServiceListMovesResponse, error) {
+func (deaf) ListMoves(
+	ctx context.Context, _ *droverv1.AgentServiceListMovesRequest,
+) (*droverv1.AgentServiceListMovesResponse, error) {
 	return never[droverv1.AgentServiceListMovesResponse](ctx)
 }
 
-func (deaf) SetDraining(ctx context.Context, _ *droverv1.AgentServiceSetDrainingRequest) (*droverv1.AgentServiceSetDrainingResponse, error) {
+func (deaf) SetDraining(
+	ctx context.Context, _ *droverv1.AgentServiceSetDrainingRequest,
+) (*droverv1.AgentServiceSetDrainingResponse, error) {
 	return never[droverv1.AgentServiceSetDrainingResponse](ctx)
 }
 
 func TestEveryCallTriesTheNextAgentWhenOneNeverAnswers(t *testing.T) {
 	for name, call := range map[string]func(context.Context, *Client) error{
-		"submit":   func(ctx context.Context, c *Client) error { _, err := c.Submit(ctx, "lu"); return err },
-		"text":     func(ctx context.Context, c *Client) error { _, err := c.Submit(ctx, "lu", Text("n", "3")); return err },
+		"submit": func(ctx context.Context, c *Client) error { _, err := c.Submit(ctx, "lu"); return err },
+		"text": func(ctx context.Context, c *Client) error {
+			_, err := c.Submit(ctx, "lu", Text("n", "3"))
+			return err
+		},
 		"job":      func(ctx context.Context, c *Client) error { _, err := c.Job(ctx, id); return err },
 		"sites":    func(ctx context.Context, c *Client) error { _, err := c.Sites(ctx); return err },
 		"services": func(ctx context.Context, c *Client) error { _, err := c.Services(ctx); return err },
@@ -101,7 +110,9 @@ type dying struct {
 
 func (d *dying) ListSites(context.Context, *droverv1.ListSitesRequest) (*droverv1.ListSitesResponse, error) {
 	d.die()
-	return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "of the dead"}}}, NextPageToken: "its own"}, nil
+	return &droverv1.ListSitesResponse{
+		Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "of the dead"}}}, NextPageToken: "its own",
+	}, nil
 }
 
 func TestAListRestartsWhenItsAgentDies(t *testing.T) {
@@ -130,7 +141,8 @@ func TestWaitSurvivesARestartOfTheServer(t *testing.T) {
 		w.A.OnWatch = func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
 			was := w.Cut("a")
 			time.AfterFunc(30*time.Second, func() {
-				w.A.OnWatch = clienttest.States(nil, &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_DONE})
+				w.A.OnWatch = clienttest.States(nil,
+					&droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_DONE})
 				w.Up("a", was)
 			})
 			return clienttest.States(clienttest.ErrCut, running)(nil, stream)
@@ -142,7 +154,8 @@ func TestWaitSurvivesARestartOfTheServer(t *testing.T) {
 		w.Cut("a")
 		began := time.Now()
 		_, err = c.Wait(t.Context(), id)
-		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.Job != id || gave.Target.Site != "a" || gave.Tries < 20 || time.Since(began) != time.Minute {
+		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.Job != id ||
+			gave.Target.Site != "a" || gave.Tries < 20 || time.Since(began) != time.Minute {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
@@ -191,7 +204,9 @@ func TestLogsFollowAJobThatMovesBeforeItWrites(t *testing.T) {
 		}
 		w.B.Job = &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_INCOMING, Epoch: 1}
 		visits := 0
-		w.B.OnLogs = func(req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
+		w.B.OnLogs = func(req *droverv1.ReadLogsRequest,
+			stream *connect.ServerStream[droverv1.ReadLogsResponse],
+		) error {
 			const all = "hello, world"
 			at := req.GetOffset()
 			visits++
@@ -206,7 +221,8 @@ func TestLogsFollowAJobThatMovesBeforeItWrites(t *testing.T) {
 			return stream.Send(&droverv1.ReadLogsResponse{Data: []byte(all[at:]), Offset: at})
 		}
 		var out bytes.Buffer
-		if err := c.Logs(t.Context(), id, LogOptions{Follow: true}, &out); err != nil || out.String() != "hello, world" {
+		if err := c.Logs(t.Context(), id, LogOptions{Follow: true}, &out); err != nil ||
+			out.String() != "hello, world" {
 			t.Errorf("%q, %v", out.String(), err)
 		}
 	})
@@ -253,7 +269,9 @@ func TestDownloadsSurviveARestartOfTheServer(t *testing.T) {
 
 func TestARecordedCancelIsRepeatedUntilTheAuthorityDecides(t *testing.T) {
 	answer := func(site string, state droverv1.JobState, recorded bool) (*droverv1.CancelJobResponse, error) {
-		return &droverv1.CancelJobResponse{Job: &droverv1.Job{Id: id, Site: site, State: state, CancelRecorded: recorded, Epoch: 1}}, nil
+		return &droverv1.CancelJobResponse{Job: &droverv1.Job{
+			Id: id, Site: site, State: state, CancelRecorded: recorded, Epoch: 1,
+		}}, nil
 	}
 	t.Run("it stays, and is cancelled there", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -261,7 +279,8 @@ func TestARecordedCancelIsRepeatedUntilTheAuthorityDecides(t *testing.T) {
 			w.Agent.At("a", 0)
 			w.A.OnCancel = func(nth int) (*droverv1.CancelJobResponse, error) {
 				return answer("a", []droverv1.JobState{
-					droverv1.JobState_JOB_STATE_MOVING, droverv1.JobState_JOB_STATE_YIELDING, droverv1.JobState_JOB_STATE_CANCELLED,
+					droverv1.JobState_JOB_STATE_MOVING, droverv1.JobState_JOB_STATE_YIELDING,
+					droverv1.JobState_JOB_STATE_CANCELLED,
 				}[nth-1], nth < 3)
 			}
 			job, err := c.Cancel(t.Context(), id)

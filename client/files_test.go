@@ -64,12 +64,15 @@ func TestADownloadResumesWhereItBroke(t *testing.T) {
 
 func TestRefusalsOverHTTPKeepTheirReasons(t *testing.T) {
 	f, url, ctx := plainly(t, func(w http.ResponseWriter, _ *http.Request) {
-		protorpc.Refuse(w, http.StatusRequestEntityTooLarge, &problem.Problem{Reason: problem.TooLarge, Field: "size_bytes", Accepted: "less", Message: "m"})
+		protorpc.Refuse(w, http.StatusRequestEntityTooLarge, &problem.Problem{
+			Reason: problem.TooLarge, Field: "size_bytes", Accepted: "less", Message: "m",
+		})
 	})
 	sent := 0
 	content := &counted{Reader: bytes.NewReader(make([]byte, 8<<20)), see: func(int64) { sent++ }}
 	err := f.Put(ctx, url, rpc.Upload{Size: 8 << 20, SHA256: "x"}, content)
-	if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "too-large" || e.Field != "size_bytes" || e.Accepted != "less" || submission.FailureOf(err).Kind != submission.Refused {
+	if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "too-large" || e.Field != "size_bytes" ||
+		e.Accepted != "less" || submission.FailureOf(err).Kind != submission.Refused {
 		t.Errorf("%v", err)
 	}
 	if sent > 0 {
@@ -80,7 +83,8 @@ func TestRefusalsOverHTTPKeepTheirReasons(t *testing.T) {
 func TestAnUnreadableFileIsALocalError(t *testing.T) {
 	f, url, ctx := plainly(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	bad := errors.New("bad sector")
-	err := f.Put(ctx, url, rpc.Upload{Name: "n", Size: 10, SHA256: "x"}, io.MultiReader(bytes.NewReader([]byte("abc")), errReader{bad}))
+	err := f.Put(ctx, url, rpc.Upload{Name: "n", Size: 10, SHA256: "x"}, io.MultiReader(bytes.NewReader([]byte("abc")),
+		errReader{bad}))
 	if _, ok := errors.AsType[*problem.Problem](err); ok || !errors.Is(err, bad) {
 		t.Errorf("%v", err)
 	}
@@ -93,7 +97,8 @@ func TestAServerWithoutTheRoutesIsRecognized(t *testing.T) {
 		"get": f.GetOutput(ctx, url, "j", "o", 0, func([]byte) error { return nil }),
 		"put": f.Put(ctx, url, rpc.Upload{SHA256: hex.EncodeToString(hash[:])}, bytes.NewReader(nil)),
 	} {
-		if e, ok := errors.AsType[*problem.Problem](err); !ok || submission.FailureOf(err).Kind != submission.Refused || e.Hint != "check the URL" {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || submission.FailureOf(err).Kind != submission.Refused ||
+			e.Hint != "check the URL" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -20,11 +20,14 @@ import (
 // mirrors are the types of the Go API by the messages that they mirror.
 var mirrors = map[string]any{
 	"Job": Job{}, "TaskNeeds": TaskNeeds{}, "Shape": Shape{}, "Outcome": Outcome{}, "Output": Output{}, "Keep": Kept{},
-	"Dependency": Dependency{}, "DecisionRecord": Decision{}, "Candidate": Candidate{}, "Missing": Missing{}, "Agreement": Terms{},
+	"Dependency": Dependency{}, "DecisionRecord": Decision{}, "Candidate": Candidate{}, "Missing": Missing{},
+	"Agreement": Terms{},
 	"KnownSite": Site{}, "Node": Node{}, "SiteStatus": Status{}, "Accuracy": Accuracy{}, "Errors": Errors{},
 	"AgreementCounts": Agreements{}, "DataUsage": DataUsage{}, "AgentServiceGetSiteResponse": SiteDetail{},
-	"PolicyState": PolicyState{}, "PolicyFigure": Figure{}, "PolicySwitch": PolicySwitch{}, "WatchSiteResponse": SiteUse{},
-	"NodeUse": NodeUse{}, "JobUse": JobUse{}, "OfferedService": Service{}, "Argument": Argument{}, "Move": Move{},
+	"PolicyState": PolicyState{}, "PolicyFigure": Figure{}, "PolicySwitch": PolicySwitch{},
+	"WatchSiteResponse": SiteUse{},
+	"NodeUse":           NodeUse{}, "JobUse": JobUse{}, "OfferedService": Service{}, "Argument": Argument{},
+	"Move":        Move{},
 	"Reservation": Reservation{}, "Data": Data{}, "ReallocateResponse": Reallocation{}, "RoundRecord": RoundRecord{},
 	"ReallocatedJob": ReallocatedJob{}, "AgentServiceListJobsResponse": JobList{}, "ListSitesResponse": SiteList{},
 	"ListServicesResponse": ServiceList{}, "AgentServiceListMovesResponse": MoveList{},
@@ -64,12 +67,15 @@ func TestAValueHasTheJSONOfItsMessage(t *testing.T) {
 
 // words are valid words of the string types that mirror enums.
 var words = map[reflect.Type]any{
-	reflect.TypeFor[State](): Held, reflect.TypeFor[EstimateKind](): Probable, reflect.TypeFor[ElementType](): Complex128,
-	reflect.TypeFor[DataMode](): DataSticky, reflect.TypeFor[AgreementState](): AgreementBrokenByUser,
+	reflect.TypeFor[State](): Held, reflect.TypeFor[EstimateKind](): Probable,
+	reflect.TypeFor[ElementType](): Complex128,
+	reflect.TypeFor[DataMode]():    DataSticky, reflect.TypeFor[AgreementState](): AgreementBrokenByUser,
 	reflect.TypeFor[ArgumentType](): TypeFile, reflect.TypeFor[MoveState](): MoveAborted,
 	reflect.TypeFor[ReservationState](): ReservationOver,
-	reflect.TypeFor[Missing]():          Missing{Reason: "refused", Detail: &problem.Problem{Reason: problem.TooWide, Message: "m"}},
-	reflect.TypeFor[time.Time]():        time.Unix(1700000000, 5000).UTC(),
+	reflect.TypeFor[Missing](): Missing{Reason: "refused", Detail: &problem.Problem{
+		Reason: problem.TooWide, Message: "m",
+	}},
+	reflect.TypeFor[time.Time](): time.Unix(1700000000, 5000).UTC(),
 }
 
 // fill sets all that a message could say.

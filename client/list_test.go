@@ -33,7 +33,9 @@ func TestListsTryTheNextAgentUnlessOneRefuses(t *testing.T) {
 		next  int // how often the second agent is asked
 	}{
 		"a refusal would be the same elsewhere": {
-			clienttest.Refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{Reason: string(problem.BadValue), Message: "filter"}), 0,
+			clienttest.Refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{
+				Reason: string(problem.BadValue), Message: "filter",
+			}), 0,
 		},
 		"a broken call would not": {connect.NewError(connect.CodeUnavailable, errors.New("broken")), 1},
 	} {
@@ -42,7 +44,9 @@ func TestListsTryTheNextAgentUnlessOneRefuses(t *testing.T) {
 				cfg := patient(10 * time.Second)
 				cfg.Agents = []string{"http://first", "http://second"}
 				w, c := newWorld(t, cfg)
-				first, second := &refusing{err: tc.first}, &refusing{err: clienttest.Refusal(connect.CodeInternal, &droverv1.ErrorDetail{Reason: string(problem.Internal)})}
+				first, second := &refusing{err: tc.first},
+					&refusing{err: clienttest.Refusal(connect.CodeInternal,
+						&droverv1.ErrorDetail{Reason: string(problem.Internal)})}
 				for host, agent := range map[string]*refusing{"first": first, "second": second} {
 					path, h := droverv1connect.NewAgentServiceHandler(agent)
 					w.Net.Serve(t, host, path, h)

@@ -75,7 +75,8 @@ func (c *Client) Move(ctx context.Context, id string, o MoveOrder) (job *Job, to
 		return begun, err
 	})
 	if err != nil {
-		if p, ok := errors.AsType[*problem.Problem](err); ok && silent && submission.FailureOf(err).Kind == submission.Refused {
+		if p, ok := errors.AsType[*problem.Problem](err); ok && silent &&
+			submission.FailureOf(err).Kind == submission.Refused {
 			after := *p
 			after.Hint = "an earlier order was not answered, and may have begun: list the moves of the job"
 			err = &after

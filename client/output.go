@@ -31,34 +31,35 @@ type LogOptions = rpc.LogOptions
 // the one before.
 func (c *Client) Logs(ctx context.Context, id string, o LogOptions, w io.Writer) error {
 	at := o.Offset
-	return c.pursue(ctx, id, c.tries(c.cfg.LongPatience), func(ctx context.Context, server string, progress func(uint32)) error {
-		// This notices a server that does not answer: a log can be silent for any time.
-		job, err := c.jobAt(ctx, server, id)
-		if err != nil {
-			return err
-		}
-		progress(job.Epoch)
-		o.Offset = at
-		err = c.conn.ReadLogs(ctx, server, id, o, func(from int64, piece []byte) error {
-			progress(0)
-			n, err := w.Write(piece)
-			at = from + int64(n) // from is 0 again when the job was restarted
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if job, err = c.jobAt(ctx, server, id); err != nil {
-			return err
-		}
-		if o.Follow && !job.State.Final() {
-			return &problem.Problem{
-				Reason: problem.Unreachable, Retryable: true,
-				Message: fmt.Sprintf("site %s ended the log of job %s before the job ended", job.Site, id),
+	return c.pursue(ctx, id, c.tries(c.cfg.LongPatience),
+		func(ctx context.Context, server string, progress func(uint32)) error {
+			// This notices a server that does not answer: a log can be silent for any time.
+			job, err := c.jobAt(ctx, server, id)
+			if err != nil {
+				return err
 			}
-		}
-		return nil
-	}, nil)
+			progress(job.Epoch)
+			o.Offset = at
+			err = c.conn.ReadLogs(ctx, server, id, o, func(from int64, piece []byte) error {
+				progress(0)
+				n, err := w.Write(piece)
+				at = from + int64(n) // from is 0 again when the job was restarted
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if job, err = c.jobAt(ctx, server, id); err != nil {
+				return err
+			}
+			if o.Follow && !job.State.Final() {
+				return &problem.Problem{
+					Reason: problem.Unreachable, Retryable: true,
+					Message: fmt.Sprintf("site %s ended the log of job %s before the job ended", job.Site, id),
+				}
+			}
+			return nil
+		}, nil)
 }
 
 // Download copies an output of a job to w, and verifies it: a file, or the block of a
@@ -69,17 +70,20 @@ func (c *Client) Download(ctx context.Context, id, argument string, w io.Writer)
 
 // fetch downloads an output from wherever the job is.
 func (c *Client) fetch(ctx context.Context, id, argument string, d *download) error {
-	return c.pursue(ctx, id, c.tries(c.cfg.LongPatience), func(ctx context.Context, server string, progress func(uint32)) error {
-		job, err := c.jobAt(ctx, server, id)
-		if err != nil {
-			return err
-		}
-		return c.downloadAt(ctx, server, job, argument, d, func() { progress(job.Epoch) })
-	}, nil)
+	return c.pursue(ctx, id, c.tries(c.cfg.LongPatience),
+		func(ctx context.Context, server string, progress func(uint32)) error {
+			job, err := c.jobAt(ctx, server, id)
+			if err != nil {
+				return err
+			}
+			return c.downloadAt(ctx, server, job, argument, d, func() { progress(job.Epoch) })
+		}, nil)
 }
 
 // downloadAt downloads the rest of an output from the server of its job.
-func (c *Client) downloadAt(ctx context.Context, server string, job *Job, argument string, d *download, progress func()) error {
+func (c *Client) downloadAt(
+	ctx context.Context, server string, job *Job, argument string, d *download, progress func(),
+) error {
 	err := c.conn.GetOutput(ctx, server, job.ID, argument, d.at, func(piece []byte) error {
 		progress()
 		if err := d.start(job, argument); err != nil {
@@ -101,7 +105,8 @@ func (c *Client) downloadAt(ctx context.Context, server string, job *Job, argume
 		if got := hex.EncodeToString(d.hash.Sum(nil)); o.Argument == argument && o.SHA256 != "" && o.SHA256 != got {
 			return submission.Failure{Kind: submission.Refused, Err: &problem.Problem{
 				Reason: problem.Internal, Field: argument, Hint: "download it again",
-				Message: fmt.Sprintf("output %s of job %s does not match its checksum: %s, expected %s", argument, job.ID, got, o.SHA256),
+				Message: fmt.Sprintf("output %s of job %s does not match its checksum: %s, expected %s", argument,
+					job.ID, got, o.SHA256),
 			}}
 		}
 	}
@@ -151,7 +156,9 @@ func (d *download) Write(p []byte) (int, error) {
 // vector or matrix becomes a .npy file if the path ends in .npy, and the raw block
 // otherwise.
 func (c *Client) Save(ctx context.Context, id, argument, path string) error {
-	return save("output "+argument, path, func(w io.Writer) error { return c.fetch(ctx, id, argument, toFile(w, path)) })
+	return save("output "+argument, path, func(w io.Writer) error {
+		return c.fetch(ctx, id, argument, toFile(w, path))
+	})
 }
 
 // save replaces path by what bring writes, if it succeeds.
@@ -250,8 +257,9 @@ func (c *Client) Fetch(ctx context.Context, id, argument string, into any) error
 	s := slotOf(into)
 	if s == nil {
 		return &problem.Problem{
-			Reason: problem.WrongType, Field: argument, Accepted: "a *[]byte, a *[]float64 or another type of elements, or a *Dense of one",
-			Message: fmt.Sprintf("output %s into a %T", argument, into),
+			Reason: problem.WrongType, Field: argument,
+			Accepted: "a *[]byte, a *[]float64 or another type of elements, or a *Dense of one",
+			Message:  fmt.Sprintf("output %s into a %T", argument, into),
 		}
 	}
 	if err := c.fetch(ctx, id, argument, &download{w: s, hash: sha256.New(), begin: s.begin}); err != nil {
@@ -319,7 +327,10 @@ func mismatch(o Output, accepted string) error {
 	if o.Element != "" {
 		is = arrayText(o.Element, o.Dimensions)
 	}
-	return &problem.Problem{Reason: problem.WrongType, Field: o.Argument, Accepted: accepted, Message: fmt.Sprintf("output %s is %s", o.Argument, is)}
+	return &problem.Problem{
+		Reason: problem.WrongType, Field: o.Argument, Accepted: accepted, Message: fmt.Sprintf("output %s is %s",
+			o.Argument, is),
+	}
 }
 
 // bytesSlot takes a file, or a vector of bytes.
@@ -365,7 +376,8 @@ func (s *arraySlot[T]) begin(o Output) error {
 	if err != nil || size != o.Size || size > math.MaxInt {
 		return &problem.Problem{
 			Reason: problem.Internal, Field: o.Argument,
-			Message: fmt.Sprintf("output %s is %s, and has %d bytes", o.Argument, arrayText(o.Element, o.Dimensions), o.Size),
+			Message: fmt.Sprintf("output %s is %s, and has %d bytes", o.Argument, arrayText(o.Element, o.Dimensions),
+				o.Size),
 		}
 	}
 	s.rows, s.cols = int(o.Dimensions[0]), int(o.Dimensions[want-1])
@@ -376,7 +388,10 @@ func (s *arraySlot[T]) begin(o Output) error {
 func (s *arraySlot[T]) end() error {
 	switch {
 	case s.n < len(s.data):
-		return &problem.Problem{Reason: problem.Internal, Hint: "fetch it again", Message: fmt.Sprintf("%d elements of %d arrived", s.n, len(s.data))}
+		return &problem.Problem{
+			Reason: problem.Internal, Hint: "fetch it again", Message: fmt.Sprintf("%d elements of %d arrived", s.n,
+				len(s.data)),
+		}
 	case s.matrix != nil:
 		*s.matrix = Dense[T]{Rows: s.rows, Cols: s.cols, Data: s.data}
 	default:

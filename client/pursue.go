@@ -28,7 +28,9 @@ type visitor func(ctx context.Context, server string, progress func(epoch uint32
 func checkID(id string) error {
 	if made, err := uuid.Parse(id); err != nil || made.String() != id {
 		const accepted = "the ID of a job, as submit prints it"
-		return &problem.Problem{Reason: problem.BadValue, Field: "job_id", Accepted: accepted, Message: strconv.Quote(id)}
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: "job_id", Accepted: accepted, Message: strconv.Quote(id),
+		}
 	}
 	return nil
 }
@@ -130,10 +132,11 @@ func (c *Client) jobAt(ctx context.Context, server, id string) (*Job, error) {
 // it, with UnknownFor set.
 func (c *Client) Job(ctx context.Context, id string) (*Job, error) {
 	var job, last *Job
-	err := c.pursue(ctx, id, c.tries(c.cfg.Patience), func(ctx context.Context, server string, _ func(uint32)) (err error) {
-		job, err = c.jobAt(ctx, server, id)
-		return err
-	}, func(j *Job) { last = j })
+	err := c.pursue(ctx, id, c.tries(c.cfg.Patience),
+		func(ctx context.Context, server string, _ func(uint32)) (err error) {
+			job, err = c.jobAt(ctx, server, id)
+			return err
+		}, func(j *Job) { last = j })
 	if _, ok := errors.AsType[*submission.PatienceError](err); ok && last != nil && last.UnknownFor > 0 {
 		return last, nil
 	}
@@ -190,14 +193,15 @@ func (c *Client) follow(ctx context.Context, id string, rerun time.Duration, see
 // patience lasts.
 func (c *Client) Cancel(ctx context.Context, id string) (*Job, error) {
 	var job *Job
-	err := c.pursue(ctx, id, c.tries(c.cfg.Patience), func(ctx context.Context, server string, _ func(uint32)) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
-		defer cancel()
-		if job, err = as[Job](c.conn.CancelJob(ctx, server, id)); err != nil {
-			return err
-		}
-		return errors.Join(gone(job), unanswered(job))
-	}, nil)
+	err := c.pursue(ctx, id, c.tries(c.cfg.Patience),
+		func(ctx context.Context, server string, _ func(uint32)) (err error) {
+			ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+			defer cancel()
+			if job, err = as[Job](c.conn.CancelJob(ctx, server, id)); err != nil {
+				return err
+			}
+			return errors.Join(gone(job), unanswered(job))
+		}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -212,8 +216,9 @@ func unanswered(j *Job) error {
 	}
 	return &problem.Problem{
 		Reason: problem.Recorded, Retryable: true,
-		Message: fmt.Sprintf("the cancel of job %s is recorded at site %s, where it is %s, and not decided yet", j.ID, j.Site, j.State),
-		Hint:    "it will be decided when the move is settled; wait for the job to see the result",
+		Message: fmt.Sprintf("the cancel of job %s is recorded at site %s, where it is %s, and not decided yet", j.ID,
+			j.Site, j.State),
+		Hint: "it will be decided when the move is settled; wait for the job to see the result",
 	}
 }
 

@@ -29,9 +29,12 @@ func TestWaitFollowsAMove(t *testing.T) {
 			w.Agent.At("b", 1)
 			return clienttest.States(nil,
 				&droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_WAITING},
-				&droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_GONE, Epoch: 1, MovedTo: "b"})(nil, stream)
+				&droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_GONE, Epoch: 1, MovedTo: "b"})(nil,
+				stream)
 		}
-		w.B.OnWatch = clienttest.States(nil, &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1})
+		w.B.OnWatch = clienttest.States(nil, &droverv1.Job{
+			Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1,
+		})
 		var seen []string
 		job, err := c.Watch(t.Context(), id, func(j *Job) { seen = append(seen, j.Site+" "+string(j.State)) })
 		if err != nil || job.Site != "b" || job.State != Done {
@@ -53,7 +56,9 @@ func TestWaitSurvivesBrokenWatches(t *testing.T) {
 			if n++; n < 20 {
 				return clienttest.States(clienttest.ErrCut, running)(nil, stream)
 			}
-			return clienttest.States(nil, running, &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_FAILED, Outcome: &droverv1.Outcome{ExitCode: 3}})(nil, stream)
+			return clienttest.States(nil, running, &droverv1.Job{
+				Id: id, State: droverv1.JobState_JOB_STATE_FAILED, Outcome: &droverv1.Outcome{ExitCode: 3},
+			})(nil, stream)
 		}
 		job, err := c.Wait(t.Context(), id)
 		if err != nil || job.State != Failed || job.Outcome.ExitCode != 3 {
@@ -69,7 +74,8 @@ func TestWaitGivesUpOnAServerThatStaysSilent(t *testing.T) {
 		w.Down("a")
 		began := time.Now()
 		_, err := c.Wait(t.Context(), id)
-		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Unreachable || !strings.Contains(e.Message, "http://a") {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Unreachable ||
+			!strings.Contains(e.Message, "http://a") {
 			t.Errorf("error %v", err)
 		}
 		if took := time.Since(began); took != 3*time.Second {
@@ -102,9 +108,13 @@ func TestAJobThatItsServerForgotIsSearchedElsewhere(t *testing.T) {
 		w.Agent.At("a", 0)
 		w.A.OnWatch = func(context.Context, *connect.ServerStream[droverv1.WatchJobResponse]) error {
 			w.Agent.At("b", 1)
-			return clienttest.Refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-job", Message: "no such job"})
+			return clienttest.Refusal(connect.CodeNotFound, &droverv1.ErrorDetail{
+				Reason: "unknown-job", Message: "no such job",
+			})
 		}
-		w.B.OnWatch = clienttest.States(nil, &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1})
+		w.B.OnWatch = clienttest.States(nil, &droverv1.Job{
+			Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1,
+		})
 		job, err := c.Wait(t.Context(), id)
 		if err != nil || job.Site != "b" {
 			t.Fatalf("job %+v, %v", job, err)
@@ -115,7 +125,10 @@ func TestAJobThatItsServerForgotIsSearchedElsewhere(t *testing.T) {
 func TestCallFailsWhenTheJobFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(3*time.Second))
-		w.A.OnWatch = clienttest.States(nil, &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_KILLED, Outcome: &droverv1.Outcome{Reason: "walltime of 1s"}})
+		w.A.OnWatch = clienttest.States(nil, &droverv1.Job{
+			Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_KILLED,
+			Outcome: &droverv1.Outcome{Reason: "walltime of 1s"},
+		})
 		var seen []State
 		job, err := c.Call(t.Context(), "lu", Notify(func(j *Job) { seen = append(seen, j.State) }))
 		end, ok := errors.AsType[*EndError](err)
@@ -134,9 +147,13 @@ func TestLogsResumeWhereTheyBroke(t *testing.T) {
 		w.Agent.At("a", 0)
 		w.A.Job = &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_DONE}
 		const all = "hello, world"
-		w.A.OnLogs = func(req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
+		w.A.OnLogs = func(req *droverv1.ReadLogsRequest,
+			stream *connect.ServerStream[droverv1.ReadLogsResponse],
+		) error {
 			at := req.GetOffset()
-			if err := stream.Send(&droverv1.ReadLogsResponse{Data: []byte(all[at:min(at+5, 12)]), Offset: at}); err != nil {
+			if err := stream.Send(&droverv1.ReadLogsResponse{
+				Data: []byte(all[at:min(at+5, 12)]), Offset: at,
+			}); err != nil {
 				return err
 			}
 			if at+5 < 12 {

@@ -37,17 +37,18 @@ func (r Reallocation) MarshalJSON() ([]byte, error) { return rpc.JSON("Reallocat
 
 // RoundRecord is a round in figures.
 type RoundRecord struct {
-	ID        string        `proto:"round"`
-	Agent     string        `proto:"agent"`
-	Began     time.Time     `proto:"began_at"` // on the agent's clock
-	DryRun    bool          `proto:"dry_run"`
-	Algorithm string        `proto:"algorithm"`
-	Heuristic string        `proto:"heuristic"`
-	Window    string        `proto:"window"`
-	Sites     int           `proto:"sites"`     // that took part
-	Jobs      int           `proto:"jobs"`      // that waited there and can be moved
-	Held      int           `proto:"held"`      // all-cancellation: taken out of the plans
-	Kept      int           `proto:"kept"`      // all-cancellation: not taken out, out of patience or accepted by no site
+	ID        string    `proto:"round"`
+	Agent     string    `proto:"agent"`
+	Began     time.Time `proto:"began_at"` // on the agent's clock
+	DryRun    bool      `proto:"dry_run"`
+	Algorithm string    `proto:"algorithm"`
+	Heuristic string    `proto:"heuristic"`
+	Window    string    `proto:"window"`
+	Sites     int       `proto:"sites"` // that took part
+	Jobs      int       `proto:"jobs"`  // that waited there and can be moved
+	Held      int       `proto:"held"`  // all-cancellation: taken out of the plans
+	// all-cancellation: not taken out, out of patience or accepted by no site
+	Kept      int           `proto:"kept"`
 	Moves     int           `proto:"moves"`     // decided
 	Failed    int           `proto:"failed"`    // moves and placements that could not be ordered
 	Later     int           `proto:"later"`     // jobs with a later slot than before

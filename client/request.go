@@ -22,20 +22,24 @@ func (c *Client) prepare(ctx context.Context, service string, args []Arg) (*requ
 }
 
 // prepareBy is prepare with another source for the service's description.
-func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, describe func(context.Context, string) (*Service, error)) (*request, error) {
+func (c *Client) prepareBy(
+	ctx context.Context, service string, args []Arg, describe func(context.Context, string) (*Service, error),
+) (*request, error) {
 	r := &request{service: service, owner: c.cfg.Owner, notify: func(*Job) {}}
 	for _, a := range args {
 		a(r)
 	}
 	if w := r.width; w != nil && (*w < 1 || *w > math.MaxInt32) {
 		return nil, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "request.width", Accepted: fmt.Sprintf("1..%d, or none for the site's choice", math.MaxInt32),
-			Message: strconv.Itoa(*w),
+			Reason: problem.OutOfRange, Field: "request.width",
+			Accepted: fmt.Sprintf("1..%d, or none for the site's choice", math.MaxInt32),
+			Message:  strconv.Itoa(*w),
 		}
 	}
 	if d := r.walltime; d != nil && *d <= 0 {
 		return nil, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice", Message: d.String(),
+			Reason: problem.OutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice",
+			Message: d.String(),
 		}
 	}
 	if err := r.checkRerun(); err != nil {
@@ -171,8 +175,10 @@ func (r *request) message() rpc.Request {
 		return *r.again
 	}
 	m := wireRequest{
-		Service: r.service, Arguments: make(map[string]any), Owner: r.owner, Width: r.width, Walltime: r.walltime, Shapes: r.shapes,
-		Deadline: r.deadline, Earliest: r.earliest, Memory: r.memory, CPU: r.cpu, Licenses: r.licenses, InputSite: r.inputSite,
+		Service: r.service, Arguments: make(map[string]any), Owner: r.owner, Width: r.width, Walltime: r.walltime,
+		Shapes:   r.shapes,
+		Deadline: r.deadline, Earliest: r.earliest, Memory: r.memory, CPU: r.cpu, Licenses: r.licenses,
+		InputSite:  r.inputSite,
 		Idempotent: r.idempotent, Labels: r.labels, RetryOf: r.retryOf, Terms: r.terms, Into: r.into, Site: r.site,
 		Keep: make(map[string]Kept), After: r.after, Retries: r.retries, RetryOn: r.retryOn,
 	}
@@ -195,7 +201,9 @@ func wireValue(v any) any {
 		}
 		return c
 	case *stored:
-		return rpc.Content{Data: v.data.ID, Name: v.data.Name, Element: string(v.data.Element), Dimensions: v.data.Dimensions}
+		return rpc.Content{
+			Data: v.data.ID, Name: v.data.Name, Element: string(v.data.Element), Dimensions: v.data.Dimensions,
+		}
 	case typed:
 		return string(v)
 	}

@@ -114,8 +114,10 @@ func (c *Client) bookAt(ctx context.Context, at submission.Target, b Booking) (*
 		return r, nil
 	case silent:
 		return nil, &problem.Problem{
-			Reason: problem.Unknown, Message: fmt.Sprintf("whether site %s has taken reservation %s is unknown: %v", at.Site, b.ID, err), Cause: err,
-			Hint: fmt.Sprintf("drover reservations shows it; drover reserve with --id %s and the same options tries again", b.ID),
+			Reason: problem.Unknown, Message: fmt.Sprintf("whether site %s has taken reservation %s is unknown: %v",
+				at.Site, b.ID, err), Cause: err,
+			Hint: fmt.Sprintf("drover reservations shows it; drover reserve with --id %s and the same options tries "+
+				"again", b.ID),
 		}
 	}
 	if p, ok := errors.AsType[*problem.Problem](err); ok {

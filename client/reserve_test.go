@@ -21,7 +21,9 @@ type booker struct {
 	ids  []string
 }
 
-func (b *booker) BookReservation(_ context.Context, req *droverv1.BookReservationRequest) (*droverv1.BookReservationResponse, error) {
+func (b *booker) BookReservation(
+	_ context.Context, req *droverv1.BookReservationRequest,
+) (*droverv1.BookReservationResponse, error) {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	b.ids = append(b.ids, req.GetBooking().GetId())
@@ -29,14 +31,17 @@ func (b *booker) BookReservation(_ context.Context, req *droverv1.BookReservatio
 		return nil, err
 	}
 	return &droverv1.BookReservationResponse{Reservation: &droverv1.Reservation{
-		Id: req.GetBooking().GetId(), Site: b.Name, Owner: req.GetBooking().GetOwner(), State: droverv1.ReservationState_RESERVATION_STATE_BOOKED,
+		Id: req.GetBooking().GetId(), Site: b.Name, Owner: req.GetBooking().GetOwner(),
+		State: droverv1.ReservationState_RESERVATION_STATE_BOOKED,
 	}}, nil
 }
 
 func TestABookingGoesElsewhereOnlyIfRefusedOrNotSent(t *testing.T) {
 	taken := func(int) error { return nil }
 	full := func(int) error {
-		return clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "no-room", Message: "full", Offer: &droverv1.Offer{Width: 3}})
+		return clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{
+			Reason: "no-room", Message: "full", Offer: &droverv1.Offer{Width: 3},
+		})
 	}
 	silent := func(int) error { return errors.New("broken") }
 	once := func(nth int) error {

@@ -235,6 +235,7 @@ func (c *Client) offeredAt(ctx context.Context, address, service string) (*Servi
 func notOffered(service string) *problem.Problem {
 	return &problem.Problem{
 		Reason: problem.UnknownService, Field: "request.service", Retryable: true,
-		Message: fmt.Sprintf("no site that is up offers service %q", service), Hint: "drover services lists what the grid offers",
+		Message: fmt.Sprintf("no site that is up offers service %q", service),
+		Hint:    "drover services lists what the grid offers",
 	}
 }

@@ -274,7 +274,9 @@ func (u JobUse) MarshalJSON() ([]byte, error) { return rpc.JSON("JobUse", u) }
 
 // WatchSite calls see with the use of a site, at once and then at an interval (100
 // ms to an hour; 0 for a second), until see ends the watch or ctx ends.
-func (c *Client) WatchSite(ctx context.Context, name string, every time.Duration, see func(*SiteUse) (end bool, err error)) error {
+func (c *Client) WatchSite(
+	ctx context.Context, name string, every time.Duration, see func(*SiteUse) (end bool, err error),
+) error {
 	s, err := c.Site(ctx, name)
 	if err != nil {
 		return err

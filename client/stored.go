@@ -76,8 +76,10 @@ func beginsHandle(text string) error {
 		hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f'
 		if i >= 36 || dash != (c == '-') || !dash && !hex {
 			return &problem.Problem{
-				Reason: problem.BadValue, Field: "data_id", Accepted: "a handle or its beginning", Message: fmt.Sprintf("data %q", text),
-				Hint: "drover data list shows the handles; a file with such a name is given as ./" + storedPrefix + text,
+				Reason: problem.BadValue, Field: "data_id", Accepted: "a handle or its beginning",
+				Message: fmt.Sprintf("data %q", text),
+				Hint: "drover data list shows the handles; a file with such a name is given as ./" + storedPrefix +
+					text,
 			}
 		}
 	}

@@ -23,7 +23,9 @@ func TestDataIsCopiedToTheServerBeforeTheSubmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.Keep("b", handle, "one", &droverv1.Data{Content: &droverv1.File{Name: "a.mtx"}})
-		g.Keep("a", handle2, "two", &droverv1.Data{Element: droverv1.ElementType_ELEMENT_TYPE_UINT8, Dimensions: []int64{1, 3}})
+		g.Keep("a", handle2, "two", &droverv1.Data{
+			Element: droverv1.ElementType_ELEMENT_TYPE_UINT8, Dimensions: []int64{1, 3},
+		})
 		var reported []string
 		job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}), Stored("b", &Data{ID: handle2}),
 			Sending(func(name string, sent, size int64) { reported = append(reported, name) }))
@@ -37,11 +39,13 @@ func TestDataIsCopiedToTheServerBeforeTheSubmission(t *testing.T) {
 			t.Errorf("reported (-want +got)\n%s", diff)
 		}
 		args := g.A.Sent()[0].GetRequest().GetArguments()
-		if f := args["matrix"].GetFileValue(); f.GetDataId() != handle || f.GetName() != "a.mtx" || f.GetSha256() != "" {
+		if f := args["matrix"].GetFileValue(); f.GetDataId() != handle || f.GetName() != "a.mtx" ||
+			f.GetSha256() != "" {
 			t.Errorf("the file is %v", args["matrix"])
 		}
 		a := args["b"].GetArrayValue()
-		if a.GetContent().GetDataId() != handle2 || a.GetElement() != droverv1.ElementType_ELEMENT_TYPE_UINT8 || !cmp.Equal(a.GetDimensions(), []int64{1, 3}) {
+		if a.GetContent().GetDataId() != handle2 || a.GetElement() != droverv1.ElementType_ELEMENT_TYPE_UINT8 ||
+			!cmp.Equal(a.GetDimensions(), []int64{1, 3}) {
 			t.Errorf("the matrix is %v", args["b"])
 		}
 		mapped := g.Agent.Mapped[0].GetRequest().GetArguments()["matrix"]
@@ -67,7 +71,8 @@ func TestEvictedDataIsCopiedAgain(t *testing.T) {
 			}
 			return g.A.Accept(req), nil
 		}
-		if job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle})); err != nil || job.Site != "a" || len(g.Copies) != 3 {
+		if job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle})); err != nil ||
+			job.Site != "a" || len(g.Copies) != 3 {
 			t.Fatalf("%+v, %v after %v", job, err, g.Copies)
 		}
 		ids := make(map[string]bool)
@@ -90,7 +95,9 @@ func TestARequestGoesElsewhereWhenItsDataCannotBeCopied(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.Keep("b", handle, "one", nil)
 		g.OnCopy = func(int, *connect.ServerStream[droverv1.CopyDataResponse]) error {
-			return clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "sticky-data", Message: "they stay at b"})
+			return clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{
+				Reason: "sticky-data", Message: "they stay at b",
+			})
 		}
 		if job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle})); err != nil || job.Site != "b" {
 			t.Fatalf("%+v, %v", job, err)
@@ -127,12 +134,14 @@ func TestATypedHandleIsDataOnlyForArgumentsThatTakeData(t *testing.T) {
 			{Name: "word", Type: droverv1.ArgumentType_ARGUMENT_TYPE_STRING},
 			{Name: "out", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT},
 		}}
-		job, err := c.Submit(t.Context(), "lu", Text("matrix", "data:"+handle[:5]), Text("word", "data:"+handle[:5]), Text("out", "data:x"))
+		job, err := c.Submit(t.Context(), "lu", Text("matrix", "data:"+handle[:5]), Text("word", "data:"+handle[:5]),
+			Text("out", "data:x"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		args := g.A.Sent()[0].GetRequest().GetArguments()
-		if args["matrix"].GetFileValue().GetDataId() != handle || args["word"].GetStringValue() != "data:"+handle[:5] || len(args) != 2 {
+		if args["matrix"].GetFileValue().GetDataId() != handle || args["word"].GetStringValue() != "data:"+handle[:5] ||
+			len(args) != 2 {
 			t.Errorf("job %v with %v", job, args)
 		}
 		_, err = c.Submit(t.Context(), "lu", Text("matrix", "data:a.mtx"))
@@ -171,12 +180,14 @@ func TestKeptDataHasTheHandleOfTheRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if job.Kept["a"].Mode != DataVolatile || job.Kept["c"].Mode != DataPersistent || checkHandle("", job.Kept["c"].ID) != nil ||
+		if job.Kept["a"].Mode != DataVolatile || job.Kept["c"].Mode != DataPersistent ||
+			checkHandle("", job.Kept["c"].ID) != nil ||
 			job.Kept["a"].ID == job.Kept["c"].ID || job.Outputs[0].Data != job.Kept["c"].ID {
 			t.Errorf("kept %+v, outputs %+v", job.Kept, job.Outputs)
 		}
 		sent := g.A.Sent()
-		if len(sent) != 2 || !cmp.Equal(sent[0].GetRequest().GetKeep(), sent[1].GetRequest().GetKeep(), protocmp.Transform()) {
+		if len(sent) != 2 || !cmp.Equal(sent[0].GetRequest().GetKeep(), sent[1].GetRequest().GetKeep(),
+			protocmp.Transform()) {
 			t.Errorf("the repeated submission keeps something else: %v", sent)
 		}
 		for _, bad := range [][]Arg{{Keep("a", "eternal")}, {Keep("", "")}, {Keep("a", ""), Keep("a", "")}} {

@@ -15,11 +15,14 @@ func TestARequestForOneSiteGetsTheRefusalOfThatSite(t *testing.T) {
 	m := ranking{
 		Targets: []target{{Site: "a"}},
 		Decision: &Decision{Candidates: []Candidate{{
-			Site: "b", Missing: &Missing{Reason: "refused", Detail: &problem.Problem{Reason: problem.TooWide, Message: "9"}},
+			Site: "b", Missing: &Missing{Reason: "refused", Detail: &problem.Problem{
+				Reason: problem.TooWide, Message: "9",
+			}},
 		}}},
 	}
 	_, err := m.only(&request{site: "b"})
-	if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "too-wide" || submission.FailureOf(err).Kind != submission.Refused {
+	if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "too-wide" ||
+		submission.FailureOf(err).Kind != submission.Refused {
 		t.Errorf("%#v", err)
 	}
 	if got, err := m.only(&request{}); err != nil || len(got.Targets) != 1 || got.Decision == nil {

@@ -24,11 +24,14 @@ func TestASubmissionCarriesRequestDecisionAndNewID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		content := strings.Repeat("1 2 3 ", 100_000) // several messages
-		job, err := c.Submit(t.Context(), "lu", Int("n", 3), Content("matrix", []byte(content)), Content("none", nil), Width(4), Walltime(time.Minute))
+		job, err := c.Submit(t.Context(), "lu", Int("n", 3), Content("matrix", []byte(content)), Content("none", nil),
+			Width(4), Walltime(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(job.ID) {
+		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(
+			job.ID,
+		) {
 			t.Errorf("%q is no lower-case UUIDv7", job.ID)
 		}
 		got := w.A.Sent()[0]
@@ -52,7 +55,9 @@ func TestASubmissionCarriesRequestDecisionAndNewID(t *testing.T) {
 func TestSubmissionWithoutAnswerIsRepeatedAtTheSameServerUnderTheSameID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.A.OnSubmit = func(ctx context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+		w.A.OnSubmit = func(ctx context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse,
+			error,
+		) {
 			if nth < 3 {
 				return clienttest.Stuck(ctx, nth, req)
 			}
@@ -63,7 +68,8 @@ func TestSubmissionWithoutAnswerIsRepeatedAtTheSameServerUnderTheSameID(t *testi
 			t.Fatal(err)
 		}
 		if len(w.A.Sent()) != 3 || len(w.B.Sent()) != 0 || len(w.Agent.Mapped) != 1 {
-			t.Errorf("%d submissions at a, %d at b, mapped %d times", len(w.A.Sent()), len(w.B.Sent()), len(w.Agent.Mapped))
+			t.Errorf("%d submissions at a, %d at b, mapped %d times", len(w.A.Sent()), len(w.B.Sent()),
+				len(w.Agent.Mapped))
 		}
 		for _, s := range w.A.Sent() {
 			if s.GetJobId() != job.ID {
@@ -89,7 +95,9 @@ func TestBusyServerIsAskedAgain(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		w.A.OnSubmit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
 			if nth == 1 {
-				return nil, clienttest.Refusal(connect.CodeUnavailable, &droverv1.ErrorDetail{Reason: "stopping", Message: "stopping", Retryable: true})
+				return nil, clienttest.Refusal(connect.CodeUnavailable, &droverv1.ErrorDetail{
+					Reason: "stopping", Message: "stopping", Retryable: true,
+				})
 			}
 			return w.A.Accept(req), nil
 		}
@@ -118,7 +126,8 @@ func TestAFileThatEverySiteRefusesFailsAtOnce(t *testing.T) {
 		w.B.Refuse = w.A.Refuse
 		began := time.Now()
 		_, err := c.Submit(t.Context(), "lu", Content("matrix", []byte("1 2 3")))
-		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "too-large" || time.Since(began) > time.Second {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "too-large" ||
+			time.Since(began) > time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
@@ -127,7 +136,9 @@ func TestAFileThatEverySiteRefusesFailsAtOnce(t *testing.T) {
 func TestDescribingAServiceIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.Agent.Service = &droverv1.Service{Name: "sleep", Arguments: []*droverv1.Argument{{Name: "n", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT}}}
+		w.Agent.Service = &droverv1.Service{
+			Name: "sleep", Arguments: []*droverv1.Argument{{Name: "n", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT}},
+		}
 		agent := w.Down("agent")
 		time.AfterFunc(3*time.Second, func() { w.Up("agent", agent) })
 		job, err := c.Submit(t.Context(), "sleep", Text("n", "3"))
@@ -138,7 +149,8 @@ func TestDescribingAServiceIsRetried(t *testing.T) {
 		w.Down("agent")
 		began := time.Now()
 		_, err = c.Submit(t.Context(), "sleep", Text("n", "3"))
-		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Unreachable || time.Since(began) != 10*time.Second {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Unreachable ||
+			time.Since(began) != 10*time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
@@ -151,7 +163,8 @@ func TestZeroWidthAndWalltimeAreRefusedLocally(t *testing.T) {
 			"request.width": Width(0), "request.walltime": Walltime(0),
 		} {
 			_, err := c.Submit(t.Context(), "lu", arg)
-			if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.OutOfRange || e.Field != field || e.Accepted == "" {
+			if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.OutOfRange ||
+				e.Field != field || e.Accepted == "" {
 				t.Errorf("%s: %v", field, err)
 			}
 		}
@@ -212,7 +225,9 @@ func TestASubmissionAbandonedBeforeSendingIsNotUnknown(t *testing.T) {
 // A server's sentence names the field as a rule, an agent's does not.
 func TestAnErrorNamesItsFieldOnce(t *testing.T) {
 	e := &problem.Problem{Field: "request.owner", Accepted: "at most 255 bytes"}
-	for _, e.Message = range []string{"300 bytes", "request.owner: 300 bytes", "request.owner: 300 bytes, accepted: at most 255 bytes"} {
+	for _, e.Message = range []string{
+		"300 bytes", "request.owner: 300 bytes", "request.owner: 300 bytes, accepted: at most 255 bytes",
+	} {
 		if got, want := e.Error(), "request.owner: 300 bytes, accepted: at most 255 bytes"; got != want {
 			t.Errorf("%q reads %q, want %q", e.Message, got, want)
 		}
@@ -223,11 +238,13 @@ func TestARefusalKeepsAllItsFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		w.Agent.MapErr = clienttest.Refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{
-			Reason: "out-of-range", Field: "request.width", Accepted: "1..64", Message: "0", Hint: "less", Retryable: false,
+			Reason: "out-of-range", Field: "request.width", Accepted: "1..64", Message: "0", Hint: "less",
+			Retryable: false,
 		})
 		_, err := c.Submit(t.Context(), "lu")
 		e, ok := errors.AsType[*problem.Problem](err)
-		if !ok || e.Reason != "out-of-range" || e.Field != "request.width" || e.Accepted != "1..64" || e.Hint != "less" || e.Retryable {
+		if !ok || e.Reason != "out-of-range" || e.Field != "request.width" || e.Accepted != "1..64" ||
+			e.Hint != "less" || e.Retryable {
 			t.Fatalf("%#v", err)
 		}
 		if got, want := e.Error(), "request.width: 0, accepted: 1..64"; got != want {
@@ -251,7 +268,8 @@ func TestTypedTextIsReadByTheTypesOfTheService(t *testing.T) {
 			{Name: "out", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT},
 		}}
 		_, err := c.Submit(t.Context(), "s",
-			Text("i", "3"), Text("f", "3"), Text("b", "true"), Text("s", "3"), Text("bad", "3.5"), Text("more", "x"), Text("out", "path"))
+			Text("i", "3"), Text("f", "3"), Text("b", "true"), Text("s", "3"), Text("bad", "3.5"), Text("more", "x"),
+			Text("out", "path"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +286,9 @@ func TestTypedTextIsReadByTheTypesOfTheService(t *testing.T) {
 				got[name] = "string"
 			}
 		}
-		want := map[string]string{"i": "int", "f": "float", "b": "bool", "s": "string", "bad": "string", "more": "string"}
+		want := map[string]string{
+			"i": "int", "f": "float", "b": "bool", "s": "string", "bad": "string", "more": "string",
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -278,11 +298,15 @@ func TestTypedTextIsReadByTheTypesOfTheService(t *testing.T) {
 func TestInvalidRequestsAreRefusedLocally(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		if _, err := c.Submit(t.Context(), "lu", File("matrix", filepath.Join(t.TempDir(), "none"))); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := c.Submit(t.Context(), "lu", File("matrix", filepath.Join(t.TempDir(), "none"))); !errors.Is(err,
+			fs.ErrNotExist) {
 			t.Errorf("a file that is not there: %v", err)
 		}
 		for name, args := range map[string][]Arg{"twice": {Int("n", 1), Int("n", 2)}, "width": {Width(-1)}} {
-			if e, ok := errors.AsType[*problem.Problem](func() error { _, err := c.Submit(t.Context(), "lu", args...); return err }()); !ok || e.Field == "" {
+			if e, ok := errors.AsType[*problem.Problem](func() error {
+				_, err := c.Submit(t.Context(), "lu", args...)
+				return err
+			}()); !ok || e.Field == "" {
 				t.Errorf("%s: %v", name, e)
 			}
 		}

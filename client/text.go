@@ -61,7 +61,9 @@ func OpenNPY(path string) (Block, error) {
 	defer f.Close()
 	h, err := npy.Read(f)
 	if e, ok := errors.AsType[*npy.FormatError](err); ok {
-		return Block{}, &problem.Problem{Reason: problem.BadValue, Message: fmt.Sprintf("%s: %s", path, e.Why), Hint: e.Hint}
+		return Block{}, &problem.Problem{
+			Reason: problem.BadValue, Message: fmt.Sprintf("%s: %s", path, e.Why), Hint: e.Hint,
+		}
 	}
 	if err != nil {
 		return Block{}, err
@@ -74,7 +76,8 @@ func OpenNPY(path string) (Block, error) {
 	if have := info.Size() - h.Size; info.Mode().IsRegular() && have != size {
 		return Block{}, &problem.Problem{
 			Reason: problem.BadValue, Hint: "it may be cut off, or not completely written yet",
-			Message: fmt.Sprintf("%s: %d bytes follow its header, %s has %d", path, have, arrayText(ElementType(h.Element), h.Dimensions), size),
+			Message: fmt.Sprintf("%s: %d bytes follow its header, %s has %d", path, have,
+				arrayText(ElementType(h.Element), h.Dimensions), size),
 		}
 	}
 	return Block{Element: ElementType(h.Element), Dimensions: h.Dimensions, Open: func() (io.ReadCloser, error) {
@@ -124,17 +127,28 @@ func readNumbers(text string, a *Argument) (Block, error) {
 	case Float64:
 		return readRows(text, a, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
 	case Float32:
-		return readRows(text, a, func(s string) (float32, error) { v, err := strconv.ParseFloat(s, 32); return float32(v), err })
+		return readRows(text, a, func(s string) (float32, error) {
+			v, err := strconv.ParseFloat(s, 32)
+			return float32(v), err
+		})
 	case Int64:
 		return readRows(text, a, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) })
 	case Int32:
-		return readRows(text, a, func(s string) (int32, error) { v, err := strconv.ParseInt(s, 10, 32); return int32(v), err })
+		return readRows(text, a, func(s string) (int32, error) {
+			v, err := strconv.ParseInt(s, 10, 32)
+			return int32(v), err
+		})
 	case Uint8:
-		return readRows(text, a, func(s string) (uint8, error) { v, err := strconv.ParseUint(s, 10, 8); return uint8(v), err })
+		return readRows(text, a, func(s string) (uint8, error) {
+			v, err := strconv.ParseUint(s, 10, 8)
+			return uint8(v), err
+		})
 	case Complex128:
 		return readRows(text, a, func(s string) (complex128, error) { return strconv.ParseComplex(s, 128) })
 	}
-	return Block{}, &problem.Problem{Reason: problem.WrongType, Message: fmt.Sprintf("this client does not know elements of type %q", a.Element)}
+	return Block{}, &problem.Problem{
+		Reason: problem.WrongType, Message: fmt.Sprintf("this client does not know elements of type %q", a.Element),
+	}
 }
 
 func readRows[T Element](text string, a *Argument, read func(string) (T, error)) (Block, error) {
@@ -145,7 +159,10 @@ func readRows[T Element](text string, a *Argument, read func(string) (T, error))
 		for part := range strings.SplitSeq(line, ",") {
 			v, err := read(strings.TrimSpace(part))
 			if err != nil {
-				return Block{}, &problem.Problem{Reason: problem.BadValue, Accepted: forms, Message: fmt.Sprintf("%q is not a %s", brief(part), a.Element)}
+				return Block{}, &problem.Problem{
+					Reason: problem.BadValue, Accepted: forms, Message: fmt.Sprintf("%q is not a %s", brief(part),
+						a.Element),
+				}
 			}
 			row = append(row, v)
 		}

@@ -22,14 +22,16 @@ func TestTypedNumbersBecomeArrays(t *testing.T) {
 		about *Argument
 		want  Block
 	}{
-		"1,2.5,-3e2":     {argumentOf(TypeVector, Float64), vectorBlock([]float64{1, 2.5, -300})},
-		"7":              {argumentOf(TypeVectorInout, Int32), vectorBlock([]int32{7})},
-		" 1 , 2 ":        {argumentOf(TypeVector, Uint8), vectorBlock([]uint8{1, 2})},
-		"1+2i,-1i":       {argumentOf(TypeVector, Complex128), vectorBlock([]complex128{1 + 2i, -1i})},
-		"0.1":            {argumentOf(TypeVector, Float32), vectorBlock([]float32{0.1})},
-		"1,2;3,4;5,6":    {argumentOf(TypeMatrix, Int64), mustBlock([][]int64{{1, 2}, {3, 4}, {5, 6}})},
-		"1,2":            {argumentOf(TypeMatrix, Float64), mustBlock([][]float64{{1, 2}})},
-		"inf, nan; 1, 2": {argumentOf(TypeMatrixInout, Float64), mustBlock([][]float64{{math.Inf(1), math.NaN()}, {1, 2}})},
+		"1,2.5,-3e2":  {argumentOf(TypeVector, Float64), vectorBlock([]float64{1, 2.5, -300})},
+		"7":           {argumentOf(TypeVectorInout, Int32), vectorBlock([]int32{7})},
+		" 1 , 2 ":     {argumentOf(TypeVector, Uint8), vectorBlock([]uint8{1, 2})},
+		"1+2i,-1i":    {argumentOf(TypeVector, Complex128), vectorBlock([]complex128{1 + 2i, -1i})},
+		"0.1":         {argumentOf(TypeVector, Float32), vectorBlock([]float32{0.1})},
+		"1,2;3,4;5,6": {argumentOf(TypeMatrix, Int64), mustBlock([][]int64{{1, 2}, {3, 4}, {5, 6}})},
+		"1,2":         {argumentOf(TypeMatrix, Float64), mustBlock([][]float64{{1, 2}})},
+		"inf, nan; 1, 2": {
+			argumentOf(TypeMatrixInout, Float64), mustBlock([][]float64{{math.Inf(1), math.NaN()}, {1, 2}}),
+		},
 	} {
 		f, err := readArray(text, c.about)
 		if err != nil {
@@ -66,7 +68,8 @@ func TestTypedNumbersBecomeArrays(t *testing.T) {
 		case c.reason == "" && !errors.Is(err, os.ErrNotExist):
 			t.Errorf("%q: %v", text, err)
 		case c.reason != "":
-			if e := reasonError(t, text, err, c.reason); e.Field != "request.arguments.a" || !strings.HasPrefix(e.Message, "argument a: ") {
+			if e := reasonError(t, text, err, c.reason); e.Field != "request.arguments.a" ||
+				!strings.HasPrefix(e.Message, "argument a: ") {
 				t.Errorf("%q: %q, field %q", text, e.Message, e.Field)
 			}
 		}
@@ -103,7 +106,8 @@ func FuzzTypedArray(f *testing.F) {
 func TestNumPyFilesAreOpened(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.NPY")
-	header := "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }" + strings.Repeat(" ", 58) + "\n"
+	header := "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }" + strings.Repeat(" ",
+		58) + "\n"
 	write := func(content string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -127,7 +131,8 @@ func TestNumPyFilesAreOpened(t *testing.T) {
 	_, err = readArray(path, argumentOf(TypeVector, Float64))
 	wantReason(t, "a matrix for a vector", err, problem.WrongType)
 	for name, content := range map[string]string{
-		"cut": header + block[:15], "too long": header + block + "x", "no header": block, "in Fortran order": strings.NewReplacer("False", "True ", "(1, 2)", "(2, 2)").Replace(header) + block + block,
+		"cut": header + block[:15], "too long": header + block + "x", "no header": block,
+		"in Fortran order": strings.NewReplacer("False", "True ", "(1, 2)", "(2, 2)").Replace(header) + block + block,
 	} {
 		write(content)
 		_, err = readArray(path, argumentOf(TypeMatrix, Float64))

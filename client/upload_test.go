@@ -33,12 +33,15 @@ type receiver struct {
 	busy  int     // so many questions are answered with another upload under way
 }
 
-func (r *receiver) StatContent(_ context.Context, req *droverv1.StatContentRequest) (*droverv1.StatContentResponse, error) {
+func (r *receiver) StatContent(
+	_ context.Context, req *droverv1.StatContentRequest,
+) (*droverv1.StatContentResponse, error) {
 	p := r.store.Have(req.GetSha256(), req.GetSizeBytes())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.busy--
-	return &droverv1.StatContentResponse{Complete: p.Complete, HaveBytes: p.Have, Arriving: p.Arriving || r.busy >= 0}, nil
+	return &droverv1.StatContentResponse{Complete: p.Complete, HaveBytes: p.Have, Arriving: p.Arriving || r.busy >= 0},
+		nil
 }
 
 // ServeHTTP takes uploads.
@@ -56,7 +59,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Unlock()
 	_, err := r.store.Add(content, blobs.Want{SHA256: path.Base(req.URL.Path), Size: size, Offset: begin})
 	if mismatch, ok := errors.AsType[*blobs.MismatchError](err); ok {
-		protorpc.Refuse(w, http.StatusBadRequest, &problem.Problem{Reason: problem.BadValue, Field: mismatch.Field, Message: err.Error()})
+		protorpc.Refuse(w, http.StatusBadRequest, &problem.Problem{
+			Reason: problem.BadValue, Field: mismatch.Field, Message: err.Error(),
+		})
 		return
 	}
 	if err != nil {
@@ -110,9 +115,11 @@ func receiving(t *testing.T, cuts ...int64) (*receiver, func(see func(int64)) er
 	t.Cleanup(d.Close)
 	data := bytes.Repeat([]byte("0123456789abcdef"), 20_000)
 	hash := sha256.Sum256(data)
-	f := &file{name: "f", size: int64(len(data)), sha256: hex.EncodeToString(hash[:]), open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(data)), nil
-	}}
+	f := &file{
+		name: "f", size: int64(len(data)), sha256: hex.EncodeToString(hash[:]), open: func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(data)), nil
+		},
+	}
 	return r, func(see func(int64)) error {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -126,7 +133,8 @@ func TestAnUploadResumesWhereItBroke(t *testing.T) {
 	if err := bring(func(n int64) { last = n }); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.begun) != 3 || r.begun[0] != 0 || r.begun[1] != 100_000 || r.begun[2] != 150_000 || r.bytes != f.size || last != f.size {
+	if len(r.begun) != 3 || r.begun[0] != 0 || r.begun[1] != 100_000 || r.begun[2] != 150_000 || r.bytes != f.size ||
+		last != f.size {
 		t.Errorf("uploads from %d, %d bytes of %d, reported %d", r.begun, r.bytes, f.size, last)
 	}
 	last = 0
@@ -148,7 +156,8 @@ func TestAnUploadWithoutProgressIsGivenUp(t *testing.T) {
 func TestAWrongBeginningIsSentAgain(t *testing.T) {
 	r, bring, f := receiving(t)
 	broken := errors.New("broken")
-	_, err := r.store.Add(io.MultiReader(bytes.NewReader([]byte("forged")), errReader{broken}), blobs.Want{SHA256: f.sha256, Size: f.size})
+	_, err := r.store.Add(io.MultiReader(bytes.NewReader([]byte("forged")), errReader{broken}),
+		blobs.Want{SHA256: f.sha256, Size: f.size})
 	if !errors.Is(err, broken) {
 		t.Fatal(err)
 	}

@@ -22,10 +22,12 @@ func TestAJobThatNoSiteTakesReturnsToItsSlot(t *testing.T) {
 		c := reallocation.Default
 		c.Algorithm, c.Heuristic, c.LeastGain = reallocation.AllCancellation, h, batch.Second
 		record := g.run(c, nil)
-		if got := strings.Join(g.log, " "); !strings.Contains(got, "0 back") || !strings.Contains(got, "1=1") || !strings.Contains(got, "2=1") {
+		if got := strings.Join(g.log, " "); !strings.Contains(got, "0 back") || !strings.Contains(got, "1=1") ||
+			!strings.Contains(got, "2=1") {
 			t.Errorf("%v: %s", h, got)
 		}
-		if record.Held != 3 || record.Kept != 1 || record.Moves != 1 || record.Failed != 0 || g.jobs[0].past != (reallocation.Past{}) {
+		if record.Held != 3 || record.Kept != 1 || record.Moves != 1 || record.Failed != 0 ||
+			g.jobs[0].past != (reallocation.Past{}) {
 			t.Errorf("%v: %+v, the past %+v", h, record, g.jobs[0].past)
 		}
 	}
@@ -42,7 +44,8 @@ func TestARoundContinuesAfterAllJobsReturned(t *testing.T) {
 	c := reallocation.Default
 	c.Algorithm = reallocation.AllCancellation
 	record := g.run(c, nil)
-	if got := strings.Join(g.log, " "); got != "0 back 1 back 2 back 3 back" || record.Kept != 4 || record.Later+record.Moves+record.Failed != 0 {
+	if got := strings.Join(g.log, " "); got != "0 back 1 back 2 back 3 back" || record.Kept != 4 ||
+		record.Later+record.Moves+record.Failed != 0 {
 		t.Errorf("%s, %+v", got, record)
 	}
 }

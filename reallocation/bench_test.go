@@ -28,7 +28,10 @@ func BenchmarkRound(b *testing.B) {
 						g.alike = alike
 						b.StartTimer()
 						before := cpu()
-						record = g.run(reallocation.Config{Algorithm: a, Heuristic: heuristic, Window: reallocation.All, Threshold: batch.Minute, Patience: 3}, nil)
+						record = g.run(reallocation.Config{
+							Algorithm: a, Heuristic: heuristic, Window: reallocation.All, Threshold: batch.Minute,
+							Patience: 3,
+						}, nil)
 						used += cpu() - before
 					}
 					b.ReportMetric(used/float64(b.N), "cpu-s/op")

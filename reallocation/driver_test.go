@@ -67,11 +67,13 @@ func TestARoundContinuesAfterFailuresOfTheDriver(t *testing.T) {
 					rt.Fatalf("job %d is put, which is not held", step.Job)
 				}
 				ect, known := quoted[[2]int{step.Job, step.To}]
-				if back := step.Kind == reallocation.Back; !known || (ect == batch.Forever) != back || back && step.To != step.From {
+				if back := step.Kind == reallocation.Back; !known || (ect == batch.Forever) != back ||
+					back && step.To != step.From {
 					rt.Fatalf("%+v, though its ECT there is %v", step, ect)
 				}
 			}
-			if done[step.Job] || step.From != jobs[step.Job].Site || step.Kind == reallocation.Move && step.To == step.From {
+			if done[step.Job] || step.From != jobs[step.Job].Site ||
+				step.Kind == reallocation.Move && step.To == step.From {
 				rt.Fatalf("step %+v", step)
 			}
 			done[step.Job] = true
@@ -83,7 +85,8 @@ func TestARoundContinuesAfterFailuresOfTheDriver(t *testing.T) {
 				moves++
 			}
 		}
-		if got := r.Record(); got.Moves != moves || got.Kept != kept || c.MostMovesRound > 0 && moves > c.MostMovesRound {
+		if got := r.Record(); got.Moves != moves || got.Kept != kept ||
+			c.MostMovesRound > 0 && moves > c.MostMovesRound {
 			rt.Fatalf("%d moves, %d went back, record %+v", moves, kept, got)
 		}
 		if c.Algorithm == reallocation.AllCancellation && steps < breakOff {

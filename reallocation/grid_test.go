@@ -118,7 +118,8 @@ func (g *grid) standing(j *waiting) batch.Duration {
 		return batch.Forever
 	}
 	out := make([]batch.Estimate, 1)
-	g.sites[j.site].policy.Estimate(0, []batch.Ask{{Job: &batch.Job{Handle: j.handle}, Shapes: []batch.Shape{j.shape}}}, out)
+	g.sites[j.site].policy.Estimate(0, []batch.Ask{{Job: &batch.Job{Handle: j.handle}, Shapes: []batch.Shape{j.shape}}},
+		out)
 	return out[0].End(0, j.shape.Walltime).Sub(0)
 }
 
@@ -149,7 +150,9 @@ func (g *grid) put(j, to int) {
 func (g *grid) seen() []reallocation.Job {
 	var jobs []reallocation.Job
 	for _, j := range g.jobs {
-		jobs = append(jobs, reallocation.Job{Site: j.site, Width: j.shape.Width, Walltime: j.shape.Walltime, Past: j.past})
+		jobs = append(jobs, reallocation.Job{
+			Site: j.site, Width: j.shape.Width, Walltime: j.shape.Walltime, Past: j.past,
+		})
 		last := &jobs[len(jobs)-1]
 		if g.unsure {
 			last.Walltime = 0

@@ -157,7 +157,8 @@ func TestALongJobStarvesUnderMinMinOnlyWithoutTheGuard(t *testing.T) {
 		g.submit(0, rigid(1, 50)[0], nil)
 		g.wait(0, rigid(1, 1000))
 		config := reallocation.Default
-		config.Algorithm, config.Heuristic, config.Patience = reallocation.AllCancellation, reallocation.MinMin, c.patience
+		config.Algorithm, config.Heuristic, config.Patience = reallocation.AllCancellation, reallocation.MinMin,
+			c.patience
 		for range 10 {
 			g.wait(0, rigid(1, 10))
 			g.run(config, nil)
@@ -233,7 +234,9 @@ func TestParseNamesListsTheKnownNamesInErrors(t *testing.T) {
 	_, heuristic := reallocation.ParseHeuristic("best")
 	_, algorithm := reallocation.ParseAlgorithm("some")
 	_, window := reallocation.ParseWindow("0")
-	config := reallocation.Config{Window: 0, Period: -1, Threshold: -1, LeastGain: -1, MostMoves: -1, MostMovesRound: -1, Patience: -2}
+	config := reallocation.Config{
+		Window: 0, Period: -1, Threshold: -1, LeastGain: -1, MostMoves: -1, MostMovesRound: -1, Patience: -2,
+	}
 	for _, c := range []struct {
 		err  error
 		want string

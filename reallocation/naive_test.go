@@ -22,14 +22,16 @@ func (g *grid) naive(c reallocation.Config) {
 	var list []int
 	regular := c.Algorithm == reallocation.Regular
 	mayLeave := func(j int) bool {
-		return (c.MostMoves == 0 || g.jobs[j].past.Moves < c.MostMoves) && (c.MostMovesRound == 0 || moves < c.MostMovesRound)
+		return (c.MostMoves == 0 || g.jobs[j].past.Moves < c.MostMoves) &&
+			(c.MostMovesRound == 0 || moves < c.MostMovesRound)
 	}
 	for j, w := range g.jobs {
 		present[j] = g.standing(w)
 		switch {
 		case regular && mayLeave(j):
 			list = append(list, j)
-		case !regular && present[j] < batch.Forever && (c.Patience == reallocation.Starve || w.past.Later <= c.Patience):
+		case !regular && present[j] < batch.Forever && (c.Patience == reallocation.Starve ||
+			w.past.Later <= c.Patience):
 			list = append(list, j)
 		}
 	}
@@ -154,7 +156,9 @@ func drawGrid(t *rapid.T) func(testing.TB) *grid {
 		all = append(all, drawn{
 			s, rapid.IntRange(0, 3).Draw(t, "local") == 0, rapid.Int32Range(1, widths[s]).Draw(t, "width"),
 			int64(rapid.IntRange(1, 12).Draw(t, "length")) * 30, rapid.Bool().Draw(t, "moldable"),
-			reallocation.Past{Moves: rapid.IntRange(0, 2).Draw(t, "moves"), Later: rapid.IntRange(0, 2).Draw(t, "later")},
+			reallocation.Past{
+				Moves: rapid.IntRange(0, 2).Draw(t, "moves"), Later: rapid.IntRange(0, 2).Draw(t, "later"),
+			},
 		})
 	}
 	return func(tb testing.TB) *grid {
@@ -191,10 +195,11 @@ func TestLazyAndNaiveChooseTheSame(t *testing.T) {
 				rapid.Check(t, func(rt *rapid.T) {
 					c := reallocation.Config{
 						Algorithm: a, Heuristic: h, Window: reallocation.All, Period: batch.Hour,
-						Threshold: batch.Duration(rapid.IntRange(0, 2).Draw(rt, "threshold")) * 30 * batch.Second,
-						LeastGain: batch.Duration(rapid.IntRange(0, 2).Draw(rt, "least gain")) * 30 * batch.Second,
-						MostMoves: rapid.IntRange(0, 2).Draw(rt, "most moves"), MostMovesRound: rapid.IntRange(0, 4).Draw(rt, "most in a round"),
-						Patience: rapid.IntRange(-1, 1).Draw(rt, "patience"),
+						Threshold:      batch.Duration(rapid.IntRange(0, 2).Draw(rt, "threshold")) * 30 * batch.Second,
+						LeastGain:      batch.Duration(rapid.IntRange(0, 2).Draw(rt, "least gain")) * 30 * batch.Second,
+						MostMoves:      rapid.IntRange(0, 2).Draw(rt, "most moves"),
+						MostMovesRound: rapid.IntRange(0, 4).Draw(rt, "most in a round"),
+						Patience:       rapid.IntRange(-1, 1).Draw(rt, "patience"),
 					}
 					if w := rapid.IntRange(0, 6).Draw(rt, "window"); w > 0 {
 						c.Window = reallocation.Window(w)

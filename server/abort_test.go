@@ -59,7 +59,8 @@ func TestCancelDuringReserveAbortsTheMove(t *testing.T) {
 			g := newGrid(t, "")
 			id := g.queue([]byte("x"))
 			cancelledThen := g.when(g.target, "Reserve", m, func() {
-				if j := g.source.cancel(id); j.GetState() != droverv1.JobState_JOB_STATE_CANCELLING && j.GetState() != cancelled {
+				if j := g.source.cancel(id); j.GetState() != droverv1.JobState_JOB_STATE_CANCELLING &&
+					j.GetState() != cancelled {
 					t.Errorf("CancelJob = %v", j)
 				}
 			})

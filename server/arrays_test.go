@@ -30,7 +30,8 @@ const arraysYAML = `
         - {name: journal, type: file-inout}
         - {name: cut, type: int, default: 0}
       command: [sh, -c, 'cat "$0" "$1" > "$3"; cat "$2" "$2" | head -c "$(($6 - $7))" > "$4"; echo "$8" >> "$5"; printf "\7" | dd of="$2" conv=notrunc 2> /dev/null',
-        "{top}", "{below}", "{x}", "{whole}", "{both}", "{journal}", "{both.size}", "{cut}", "{top.rows}x{top.cols} {below.rows} {x.length}"]
+        "{top}", "{below}", "{x}", "{whole}", "{both}", "{journal}", "{both.size}", "{cut}",
+        "{top.rows}x{top.cols} {below.rows} {x.length}"]
       model: {fixed: {width: 1, time: 30 + top.rows}}
     - name: lazy
       doc: Removes its vector, and writes nothing.
@@ -128,11 +129,13 @@ func TestOutputArrayOfTheWrongSizeFailsTheJob(t *testing.T) {
 	given["cut"] = number(3)
 	short := s.submit(t, &droverv1.Request{Service: "stack", Arguments: given})
 	j := s.until(t, short.GetId(), droverv1.JobState_JOB_STATE_FAILED)
-	if got, want := j.GetOutcome().GetReason(), "output both has 13 bytes: expected 4 of int32, 16 bytes"; got != want || j.GetOutcome().GetExitCode() != 0 {
+	if got, want := j.GetOutcome().GetReason(),
+		"output both has 13 bytes: expected 4 of int32, 16 bytes"; got != want || j.GetOutcome().GetExitCode() != 0 {
 		t.Errorf("reason %q, want %q", got, want)
 	}
 	for _, o := range j.GetOutputs() {
-		if described := len(o.GetDimensions()) > 0; described != (o.GetArgument() == "whole" || o.GetArgument() == "x") {
+		if described := len(o.GetDimensions()) > 0; described != (o.GetArgument() == "whole" ||
+			o.GetArgument() == "x") {
 			t.Errorf("output %v", o)
 		}
 	}
@@ -221,7 +224,9 @@ func TestSubmitRefusesInvalidArrays(t *testing.T) {
 func TestEstimateNeedsDimensionsButNoContent(t *testing.T) {
 	s := start(t, configured(t, arraysYAML))
 	of := func(e droverv1.ElementType, dims ...int64) *droverv1.Value {
-		return &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{Element: e, Dimensions: dims}}}
+		return &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{
+			Element: e, Dimensions: dims,
+		}}}
 	}
 	res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{
 		Service: "stack",
@@ -253,7 +258,8 @@ func TestCatalogueDescribesArrays(t *testing.T) {
 			cmp.Diff([]string{"top.rows + below.rows", "top.cols"}, a.GetDimensions()) != "" {
 			t.Errorf("%v", a)
 		}
-		if a := got["x"]; a.GetType() != droverv1.ArgumentType_ARGUMENT_TYPE_VECTOR_INOUT || a.GetElement() != ofInt32 ||
+		if a := got["x"]; a.GetType() != droverv1.ArgumentType_ARGUMENT_TYPE_VECTOR_INOUT ||
+			a.GetElement() != ofInt32 ||
 			!a.GetRequired() || a.GetDimensions() != nil {
 			t.Errorf("%v", a)
 		}

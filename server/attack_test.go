@@ -33,8 +33,9 @@ func (s *testSite) peerClient(t testing.TB) droverv1connect.PeerServiceClient {
 // reservation is a valid Reserve request from a site that does not exist.
 func reservation(t testing.TB, change func(*droverv1.ReserveRequest)) *droverv1.ReserveRequest {
 	r := &droverv1.ReserveRequest{
-		JobId: newID(t), Epoch: 1, From: "mars", Request: &droverv1.Request{Service: "print"}, Age: seconds(5), SentAt: timestamppb.Now(),
-		Moves: []*droverv1.Move{{From: "mars", To: "lyon", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_PENDING}},
+		JobId: newID(t), Epoch: 1, From: "mars", Request: &droverv1.Request{Service: "print"}, Age: seconds(5),
+		SentAt: timestamppb.Now(),
+		Moves:  []*droverv1.Move{{From: "mars", To: "lyon", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_PENDING}},
 	}
 	if change != nil {
 		change(r)
@@ -85,7 +86,9 @@ func TestEveryCallRefusesBadInput(t *testing.T) {
 	_, moves := s.client.ListMoves(within(t), &droverv1.ServerServiceListMovesRequest{Filter: "odd"})
 	_, page := s.client.ListMoves(within(t), &droverv1.ServerServiceListMovesRequest{PageSize: 1 << 30})
 	_, token := s.client.ListMoves(within(t), &droverv1.ServerServiceListMovesRequest{PageToken: "%"})
-	_, settle := s.client.SettleJob(within(t), &droverv1.SettleJobRequest{JobId: id, Epoch: math.MaxUint32, Settlement: 1})
+	_, settle := s.client.SettleJob(within(t), &droverv1.SettleJobRequest{
+		JobId: id, Epoch: math.MaxUint32, Settlement: 1,
+	})
 	_, why := s.client.SettleJob(within(t), &droverv1.SettleJobRequest{JobId: id, Reason: long})
 	_, confirm := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: "x"})
 	_, unknown := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: newID(t), Epoch: math.MaxUint32, From: "mars"})
@@ -106,15 +109,19 @@ func TestEveryCallRefusesBadInput(t *testing.T) {
 		"move: no id":          {move(func(r *droverv1.MoveJobRequest) { r.JobId = "" }), "to", "unknown-site"},
 		"move: long reason":    {move(func(r *droverv1.MoveJobRequest) { r.Reason = long }), "reason", "out-of-range"},
 		"move: long agent":     {move(func(r *droverv1.MoveJobRequest) { r.Agent = long }), "agent", "out-of-range"},
-		"move: invalid site":   {move(func(r *droverv1.MoveJobRequest) { r.To = "../../etc\x00" }), "to", "unknown-site"},
-		"hold: no round":       {hold(&droverv1.HoldJobsRequest{Lease: seconds(5)}), "round", "bad-value"},
-		"hold: long round":     {hold(&droverv1.HoldJobsRequest{Round: long, Lease: seconds(5)}), "round", "out-of-range"},
-		"hold: no lease":       {hold(&droverv1.HoldJobsRequest{Round: "r"}), "lease", "out-of-range"},
+		"move: invalid site": {
+			move(func(r *droverv1.MoveJobRequest) { r.To = "../../etc\x00" }), "to", "unknown-site",
+		},
+		"hold: no round":   {hold(&droverv1.HoldJobsRequest{Lease: seconds(5)}), "round", "bad-value"},
+		"hold: long round": {hold(&droverv1.HoldJobsRequest{Round: long, Lease: seconds(5)}), "round", "out-of-range"},
+		"hold: no lease":   {hold(&droverv1.HoldJobsRequest{Round: "r"}), "lease", "out-of-range"},
 		"hold: endless lease": {
 			hold(&droverv1.HoldJobsRequest{Round: "r", Lease: seconds(1 << 40)}), "lease",
 			"out-of-range",
 		},
-		"hold: negative lease": {hold(&droverv1.HoldJobsRequest{Round: "r", Lease: seconds(-1)}), "lease", "out-of-range"},
+		"hold: negative lease": {
+			hold(&droverv1.HoldJobsRequest{Round: "r", Lease: seconds(-1)}), "lease", "out-of-range",
+		},
 		"place: invalid site": {place(&droverv1.PlaceJobsRequest{
 			Round:      "r",
 			Placements: []*droverv1.Placement{{JobId: id, To: "a b"}},
@@ -156,15 +163,23 @@ func TestEveryCallRefusesBadInput(t *testing.T) {
 			content(&droverv1.ReadContentRequest{JobId: id, Argument: "../../drover.db"}),
 			"argument", "unknown-content",
 		},
-		"reserve: no request":   {reserve(func(r *droverv1.ReserveRequest) { r.Request = nil }), "request", "bad-value"},
+		"reserve: no request": {
+			reserve(func(r *droverv1.ReserveRequest) { r.Request = nil }), "request", "bad-value",
+		},
 		"reserve: no sender":    {reserve(func(r *droverv1.ReserveRequest) { r.From = "" }), "from", "bad-value"},
 		"reserve: own name":     {reserve(func(r *droverv1.ReserveRequest) { r.From = "lyon" }), "from", "bad-value"},
 		"reserve: invalid site": {reserve(func(r *droverv1.ReserveRequest) { r.From = "a/b" }), "from", "bad-value"},
 		"reserve: no epoch":     {reserve(func(r *droverv1.ReserveRequest) { r.Epoch = 0 }), "epoch", "out-of-range"},
-		"reserve: negative age": {reserve(func(r *droverv1.ReserveRequest) { r.Age = seconds(-5) }), "age", "out-of-range"},
-		"reserve: age":          {reserve(func(r *droverv1.ReserveRequest) { r.Age = &durationpb.Duration{Seconds: math.MaxInt64} }), "age", "out-of-range"},
-		"reserve: sent":         {reserve(func(r *droverv1.ReserveRequest) { r.SentAt = &timestamppb.Timestamp{Seconds: math.MinInt64} }), "sent_at", "out-of-range"},
-		"reserve: history":      {reserve(func(r *droverv1.ReserveRequest) { r.Moves = tooMany }), "moves", "out-of-range"},
+		"reserve: negative age": {
+			reserve(func(r *droverv1.ReserveRequest) { r.Age = seconds(-5) }), "age", "out-of-range",
+		},
+		"reserve: age": {reserve(func(r *droverv1.ReserveRequest) {
+			r.Age = &durationpb.Duration{Seconds: math.MaxInt64}
+		}), "age", "out-of-range"},
+		"reserve: sent": {reserve(func(r *droverv1.ReserveRequest) {
+			r.SentAt = &timestamppb.Timestamp{Seconds: math.MinInt64}
+		}), "sent_at", "out-of-range"},
+		"reserve: history": {reserve(func(r *droverv1.ReserveRequest) { r.Moves = tooMany }), "moves", "out-of-range"},
 		"reserve: long reason": {
 			reserve(func(r *droverv1.ReserveRequest) { r.Moves[0].Reason = long }),
 			"moves[0].reason", "out-of-range",
@@ -250,7 +265,8 @@ func (s *testSite) restarted(t *testing.T, cfg Config, id string) *testSite {
 func (s *testSite) introduce(t *testing.T, name string) {
 	t.Helper()
 	member, err := gossip.Join(gossip.Config{
-		Name: name, Role: gossip.Server, Bind: "127.0.0.1:0", URL: "http://127.0.0.1:1", API: 1, Seeds: []string{s.Seed()},
+		Name: name, Role: gossip.Server, Bind: "127.0.0.1:0", URL: "http://127.0.0.1:1", API: 1,
+		Seeds: []string{s.Seed()},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,9 @@ func crowd(b *testing.B, s *testSite, n int, request func(i int) *droverv1.Reque
 			client := droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, s.URL())
 			for i := next.Add(1) - 1; int(i) < n; i = next.Add(1) - 1 {
 				begin := time.Now()
-				_, err := client.Submit(context.Background(), &droverv1.SubmitRequest{JobId: ids[i], Request: request(int(i))})
+				_, err := client.Submit(context.Background(), &droverv1.SubmitRequest{
+					JobId: ids[i], Request: request(int(i)),
+				})
 				if took[i] = time.Since(begin); err != nil {
 					b.Error(err)
 					return
@@ -122,7 +124,8 @@ func (s *testSite) fill(b *testing.B, n int, request func(i int) *droverv1.Reque
 			for last := min(i+1000, n); i < last && failed == nil; i++ {
 				var r *site.Request
 				if r, failed = rpc.RequestIn(request(i)); failed == nil {
-					_, failed = s.core.Submit(s.now(), site.Submission{ID: batch.JobID(newID(b)), Request: r}, anyTime{})
+					_, failed = s.core.Submit(s.now(), site.Submission{ID: batch.JobID(newID(b)), Request: r},
+						anyTime{})
 				}
 			}
 		})

@@ -98,8 +98,11 @@ func (s *Server) boot() ([]site.RecoveredAttempt, error) {
 	windows := s.openWindows(core)
 	if s.cluster != nil {
 		if len(windows) > 0 {
-			return nil, fmt.Errorf("configuration: %d reservations are still open, and %s does not accept any from this server: "+
-				"cancel them first, under the batch system with which they were booked", len(windows), s.cluster.Title())
+			return nil,
+				fmt.Errorf("configuration: %d reservations are still open, and %s does not accept any from this "+
+					"server: "+
+					"cancel them first, under the batch system with which they were booked", len(windows),
+					s.cluster.Title())
 		}
 		return fates, s.openExternal(outside)
 	}

@@ -104,10 +104,13 @@ palms: 3
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{
-		"line 1: version", "line 2: name", "line 3: listen", "insecure: true", "line 4: url", "line 5: gossip.bind", "line 5: gossip.seeds[0]",
-		"line 7: nodes[0].processors", "line 8: nodes[1].coconuts: unknown key, accepted: name, count, processors, memory, address, score, licenses", "line 9: speed", "line 10: policy.name", "easy, fcfs", "line 11: tuning",
-		`line 12: grace: "soon", accepted: a time`, `line 14: limits.file: "12"`, "512MiB", "line 15: limits.waiting", "line 16: limits.finished",
-		"line 21: services.inline[0].command[1]", "line 22: services.inline[0].model.fixed.width", "line 23: palms",
+		"line 1: version", "line 2: name", "line 3: listen", "insecure: true", "line 4: url", "line 5: gossip.bind",
+		"line 5: gossip.seeds[0]", "line 7: nodes[0].processors",
+		"line 8: nodes[1].coconuts: unknown key, accepted: name, count, processors, memory, address, score, licenses",
+		"line 9: speed", "line 10: policy.name", "easy, fcfs", "line 11: tuning",
+		`line 12: grace: "soon", accepted: a time`, `line 14: limits.file: "12"`, "512MiB", "line 15: limits.waiting",
+		"line 16: limits.finished", "line 21: services.inline[0].command[1]",
+		"line 22: services.inline[0].model.fixed.width", "line 23: palms",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in:\n%v", want, err)
@@ -120,7 +123,8 @@ palms: 3
 
 func TestInvalidConfigurationsAreRefused(t *testing.T) {
 	const good = "version: 1\nname: a\nnodes: [{processors: 4}]\nservices: {inline: []}\n"
-	const farm = "version: 1\nname: a\nnodes: [{processors: 4, score: 100, licenses: [lu]}, {processors: 2, score: 50}]\npolicy: {name: convergent}\nservices: {inline: []}\n"
+	const farm = "version: 1\nname: a\nnodes: [{processors: 4, score: 100, licenses: [lu]}, {processors: 2, score: " +
+		"50}]\npolicy: {name: convergent}\nservices: {inline: []}\n"
 	if _, err := ParseConfig([]byte(farm+"licenses: [{name: cad, copies: 2}]"), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -135,25 +139,38 @@ func TestInvalidConfigurationsAreRefused(t *testing.T) {
 		good + "insecure: maybe":              `line 5: insecure: "maybe", accepted: true, false`,
 		good + "listen: 10.0.0.1:1":           "loopback",
 		good + "policy: {settings: {odd: 1}}": "policy.settings.odd",
-		strings.Replace(good, "4}", "4}, {processors: 2}", 1) + "policy: {name: dfrs}":            "nodes that are all alike",
-		good + "licenses: [{name: cad, copies: 1}]":                                               `line 5: licenses: "1 entries", accepted: none: policy cbf`,
-		farm + "licenses: [{name: cad}]":                                                          `licenses[0].copies: "0", accepted: 1..2147483647`,
-		farm + "licenses: [{name: cad, copies: 1}, {name: cad, copies: 2}]":                       `licenses[1].name: "cad", accepted: each name once`,
-		farm + "licenses: [{name: 'a=b', copies: 1}]":                                             `licenses[0].name: "a=b", accepted: a word`,
-		strings.Replace(farm, "score: 100", "score: 0", 1):                                        `line 3: nodes[0].score: "0", accepted: 1..2147483647`,
-		strings.Replace(farm, "score: 100, ", "", 1):                                              `nodes[0].score: "missing", accepted: one for each node, or none at all`,
-		strings.Replace(farm, "policy: {name: convergent}", "", 1):                                `nodes[0].score: "100", accepted: none: policy cbf`,
-		good + "limits: {width: 5}":                                                               "0 (all) to 4",
-		good + "limits: {drafts: 101}":                                                            `line 5: limits.drafts: "101", accepted: 0 (no part in rounds) to 100`,
-		good + "limits: {drafts: -1}":                                                             "limits.drafts",
-		good + "limits: {draft_lease: 61m}":                                                       "limits.draft_lease: \"1h1m0s\", accepted: 1s..1h0m0s",
-		good + "limits: {draft_lease: 0s}":                                                        "limits.draft_lease",
-		good + "limits: {file: 2MiB, content: 1B}":                                                "limits.content",
-		good + "limits: {data: -1B}":                                                              "limits.data",
-		good + "limits: {data: 1MiB, data_owner: 2MiB}":                                           `line 5: limits.data_owner`,
-		strings.Replace(good, "inline: []", "", 1):                                                "services",
-		strings.Replace(good, "inline: []", "inline: 3", 1):                                       "line 4: services.inline",
-		strings.Replace(good, "inline: []", "catalogue: /absent", 1):                              "line 4: services.catalogue",
+		strings.Replace(good, "4}", "4}, {processors: 2}",
+			1) + "policy: {name: dfrs}": "nodes that are all alike",
+		good +
+			"licenses: [{name: cad, copies: 1}]": `line 5: licenses: "1 entries", accepted: none: policy cbf`,
+		farm +
+			"licenses: [{name: cad}]": `licenses[0].copies: "0", accepted: 1..2147483647`,
+		farm +
+			"licenses: [{name: cad, copies: 1}, {name: cad, copies: 2}]": `licenses[1].name: "cad", accepted: each name once`,
+		farm +
+			"licenses: [{name: 'a=b', copies: 1}]": `licenses[0].name: "a=b", accepted: a word`,
+		strings.Replace(farm, "score: 100", "score: 0",
+			1): `line 3: nodes[0].score: "0", accepted: 1..2147483647`,
+		strings.Replace(farm, "score: 100, ", "",
+			1): `nodes[0].score: "missing", accepted: one for each node, or none at all`,
+		strings.Replace(farm, "policy: {name: convergent}", "",
+			1): `nodes[0].score: "100", accepted: none: policy cbf`,
+		good + "limits: {width: 5}": "0 (all) to 4",
+		good +
+			"limits: {drafts: 101}": `line 5: limits.drafts: "101", accepted: 0 (no part in rounds) to 100`,
+		good + "limits: {drafts: -1}": "limits.drafts",
+		good + "limits: {draft_lease: " +
+			"61m}": "limits.draft_lease: \"1h1m0s\", accepted: 1s..1h0m0s",
+		good + "limits: {draft_lease: 0s}":         "limits.draft_lease",
+		good + "limits: {file: 2MiB, content: 1B}": "limits.content",
+		good + "limits: {data: -1B}":               "limits.data",
+		good + "limits: {data: 1MiB, data_owner: " +
+			"2MiB}": `line 5: limits.data_owner`,
+		strings.Replace(good, "inline: []", "", 1): "services",
+		strings.Replace(good, "inline: []", "inline: 3",
+			1): "line 4: services.inline",
+		strings.Replace(good, "inline: []", "catalogue: /absent",
+			1): "line 4: services.catalogue",
 		strings.Replace(good, "processors: 4", "name: x, count: 2000000", 1):                      "nodes[0].count",
 		strings.Replace(good, "{processors: 4}", "{processors: 67108864, count: 2}", 1):           "up to",
 		strings.Replace(good, "{processors: 4}", "{processors: 1}, {processors: 1, name: n1}", 1): "a unique name",
@@ -163,8 +180,10 @@ func TestInvalidConfigurationsAreRefused(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	const far = "version: 1\nname: a\nnodes: [{name: a1, processors: 4, address: 'http://10.0.0.1:7470'}, {name: a2, processors: 4, address: 'http://10.0.0.2:7470'}]\nservices: {inline: []}\n"
-	if cfg, err := ParseConfig([]byte(far+"lease: 10s"), ""); err != nil || cfg.Lease != 10*time.Second || !cfg.distant() {
+	const far = "version: 1\nname: a\nnodes: [{name: a1, processors: 4, address: 'http://10.0.0.1:7470'}, {name: a2, " +
+		"processors: 4, address: 'http://10.0.0.2:7470'}]\nservices: {inline: []}\n"
+	if cfg, err := ParseConfig([]byte(far+"lease: 10s"), ""); err != nil || cfg.Lease != 10*time.Second ||
+		!cfg.distant() {
 		t.Fatal(cfg.Lease, err)
 	}
 	const mpi = "{inline: [{name: mpi, doc: x, command: [x], launch: LAUNCH, model: {fixed: {width: 1, time: 1s}}}]}"
@@ -180,20 +199,29 @@ func TestInvalidConfigurationsAreRefused(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		strings.Replace(far, ", address: 'http://10.0.0.2:7470'", "", 1): `nodes[1].address: "missing", accepted: one for each node, or for none`,
-		strings.Replace(far, ", address: 'http://10.0.0.1:7470'", "", 1): `nodes[1].address: "http://10.0.0.2:7470", accepted: one for each node, or for none`,
-		strings.Replace(far, "a1,", "a1, count: 1,", 1):                  `nodes[0].count: "1", accepted: none with an address`,
-		strings.Replace(far, "a1,", "a.1,", 1):                           `nodes[0].name: "a.1"`,
-		strings.Replace(far, "0.2:", "0.1:", 1):                          `nodes[1].address: "http://10.0.0.1:7470", accepted: a unique address`,
-		strings.Replace(far, "0.2:7470", "0.2", 1):                       `nodes[1].address: "http://10.0.0.2", accepted: http://host:port`,
-		strings.Replace(far, "0.2:7470", "0.2:7470/x", 1):                `accepted: http://host:port`,
-		strings.Replace(far, "http://10.0.0.2", "https://10.0.0.2", 1):   `accepted: http://host:port`,
-		far + "lease: 10ms":       `line 5: lease: "10ms", accepted: 1s..1h0m0s`,
-		far + "lease: 2h":         `accepted: 1s..1h0m0s`,
-		good + "lease: 10s":       `line 5: lease: "10s", accepted: none without nodes that have an address`,
-		service(good, "per-task"): `services.launch: "per-task of service mpi", accepted: once, where the nodes are virtual ones of this host and policy cbf gives whole processors; give the nodes addresses`,
-		service(good, "per-node") + "policy: {name: dfrs}":                                         `services.launch: "per-node of service mpi", accepted: once and per-task`,
-		service("version: 1\nname: a\nbatch: {type: slurm}\nservices: {inline: []}\n", "per-node"): `accepted: once, under Slurm`,
+		strings.Replace(far, ", address: 'http://10.0.0.2:7470'", "",
+			1): `nodes[1].address: "missing", accepted: one for each node, or for none`,
+		strings.Replace(far, ", address: 'http://10.0.0.1:7470'", "",
+			1): `nodes[1].address: "http://10.0.0.2:7470", accepted: one for each node, or for none`,
+		strings.Replace(far, "a1,", "a1, count: 1,",
+			1): `nodes[0].count: "1", accepted: none with an address`,
+		strings.Replace(far, "a1,", "a.1,", 1): `nodes[0].name: "a.1"`,
+		strings.Replace(far, "0.2:", "0.1:",
+			1): `nodes[1].address: "http://10.0.0.1:7470", accepted: a unique address`,
+		strings.Replace(far, "0.2:7470", "0.2",
+			1): `nodes[1].address: "http://10.0.0.2", accepted: http://host:port`,
+		strings.Replace(far, "0.2:7470", "0.2:7470/x", 1):              `accepted: http://host:port`,
+		strings.Replace(far, "http://10.0.0.2", "https://10.0.0.2", 1): `accepted: http://host:port`,
+		far + "lease: 10ms": `line 5: lease: "10ms", accepted: 1s..1h0m0s`,
+		far + "lease: 2h":   `accepted: 1s..1h0m0s`,
+		good + "lease: 10s": `line 5: lease: "10s", accepted: none without nodes that have an address`,
+		service(good,
+			"per-task"): `services.launch: "per-task of service mpi", accepted: once, where the nodes are virtual ones of this host and policy cbf gives whole processors; give the nodes addresses`,
+		service(good,
+			"per-node") +
+			"policy: {name: dfrs}": `services.launch: "per-node of service mpi", accepted: once and per-task`,
+		service("version: 1\nname: a\nbatch: {type: slurm}\nservices: {inline: []}\n",
+			"per-node"): `accepted: once, under Slurm`,
 	} {
 		if _, err := ParseConfig([]byte(text), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
@@ -217,9 +245,11 @@ func TestCatalogueFileIsReadRelativeToTheConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put("c.yaml", "version: 1\nservices:\n  - {name: one, doc: One., command: [one], model: {fixed: {width: 1, time: 1s}}}\n")
+	put("c.yaml", "version: 1\nservices:\n  - {name: one, doc: One., command: [one], model: {fixed: {width: 1, time: "+
+		"1s}}}\n")
 	head := "version: 1\nname: a\ndata_dir: d\nnodes: [{processors: 4}]\nservices:\n  catalogue: c.yaml\n"
-	put("s.yaml", head+"  inline:\n    - {name: two, doc: Two., command: [two], model: {fixed: {width: 1, time: 1s}}}\n")
+	put("s.yaml", head+"  inline:\n    - {name: two, doc: Two., command: [two], model: {fixed: {width: 1, time: "+
+		"1s}}}\n")
 	cfg, err := ReadConfig(filepath.Join(dir, "s.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +261,8 @@ func TestCatalogueFileIsReadRelativeToTheConfiguration(t *testing.T) {
 	if !slices.Equal(names, []string{"one", "two"}) || cfg.DataDir != filepath.Join(dir, "d") {
 		t.Errorf("services %v in %s", names, cfg.DataDir)
 	}
-	put("s.yaml", head+"  inline:\n    - {name: one, doc: Two., command: [two], model: {fixed: {width: 1, time: 1s}}}\n")
+	put("s.yaml", head+"  inline:\n    - {name: one, doc: Two., command: [two], model: {fixed: {width: 1, time: "+
+		"1s}}}\n")
 	if _, err = ReadConfig(filepath.Join(dir, "s.yaml")); err == nil ||
 		!strings.Contains(err.Error(), "line 8: services.inline[0].name") {
 		t.Errorf("duplicate service name: %v", err)
@@ -302,7 +333,10 @@ func TestSlurmSiteConfiguration(t *testing.T) {
 			t.Errorf("%s: %v, want %s", lines, err, key)
 		}
 	}
-	cfg, err = ParseConfig([]byte(head+"batch: {type: slurm, conf: etc/slurm.conf, commands: bin, extra: [-N1, --mem=2G, --exclusive]}"), example)
+	cfg, err = ParseConfig(
+		[]byte(head+"batch: {type: slurm, conf: etc/slurm.conf, commands: bin, extra: [-N1, --mem=2G, --exclusive]}"),
+		example,
+	)
 	if err != nil || cfg.Batch.Conf != filepath.Join(example, "etc/slurm.conf") ||
 		cfg.Batch.Commands != filepath.Join(example, "bin") {
 		t.Errorf("relative paths in batch: %+v, %v", cfg.Batch, err)

@@ -289,7 +289,8 @@ func dataFilter(text string) (func(*depot.Data) bool, error) {
 			mode != depot.Persistent {
 			return nil, &problem.Problem{
 				Reason: problem.BadValue, Field: "filter", Message: fmt.Sprintf("filter: %.70q", term),
-				Accepted: "key=value terms separated by spaces, each key once, of id, owner, mode (volatile, sticky, persistent), name",
+				Accepted: "key=value terms separated by spaces, each key once, of id, owner, mode (volatile, sticky, " +
+					"persistent), name",
 			}
 		}
 		want[key] = value
@@ -336,8 +337,9 @@ func checkContent(want blobs.Want) error {
 		return badOffset(want.Offset)
 	case want.Offset > 0 && (want.SHA256 == "" || want.Size == 0):
 		return &problem.Problem{
-			Reason: problem.BadValue, Field: "offset", Accepted: "0, or with sha256 and size_bytes what StatContent says",
-			Message: fmt.Sprintf("offset %d without a sha256", want.Offset),
+			Reason: problem.BadValue, Field: "offset",
+			Accepted: "0, or with sha256 and size_bytes what StatContent says",
+			Message:  fmt.Sprintf("offset %d without a sha256", want.Offset),
 		}
 	case want.Offset > want.Size:
 		return &problem.Problem{

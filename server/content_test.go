@@ -63,7 +63,8 @@ func TestHandlesSurviveARestart(t *testing.T) {
 	d := s.put(t, content, persistentMode)
 	if d.GetSite() != "lyon" || d.GetContent().GetSizeBytes() != int64(len(content)) ||
 		d.GetContent().GetSha256() != sum([]byte(content)) ||
-		d.GetMode() != persistentMode || d.GetOwner() != "ann" || d.GetCopy() || d.GetPutAt() == nil || d.GetUsedAt() == nil {
+		d.GetMode() != persistentMode || d.GetOwner() != "ann" || d.GetCopy() || d.GetPutAt() == nil ||
+		d.GetUsedAt() == nil {
 		t.Errorf("data: %v", d)
 	}
 	if err := s.stop(); err != nil {
@@ -233,7 +234,9 @@ func TestInvalidDataRequestsAreRefused(t *testing.T) {
 		},
 		"more than the quota":         {sticky, connect.CodeResourceExhausted, "data-quota", "data.content.size_bytes"},
 		"query for an invalid handle": {get(newID(t), "x"), connect.CodeInvalidArgument, "bad-value", "ids[1]"},
-		"query for too many handles":  {get(make([]string, 1001)...), connect.CodeInvalidArgument, "out-of-range", "ids"},
+		"query for too many handles": {
+			get(make([]string, 1001)...), connect.CodeInvalidArgument, "out-of-range", "ids",
+		},
 		"filter by an unknown key": {
 			list(&droverv1.ServerServiceListDataRequest{Filter: "size=3"}),
 			connect.CodeInvalidArgument, "bad-value", "filter",
@@ -277,7 +280,9 @@ func TestEvictedDataAreReported(t *testing.T) {
 		t.Errorf("GetData: %v, %v", res, err)
 	}
 	_, err = s.client.Submit(within(t), &droverv1.SubmitRequest{
-		JobId: newID(t), Request: &droverv1.Request{Service: "copy", Arguments: arguments{"from": handle(first.GetId())}},
+		JobId: newID(t), Request: &droverv1.Request{
+			Service: "copy", Arguments: arguments{"from": handle(first.GetId())},
+		},
 	})
 	if code, d := detail(t, err); code != connect.CodeNotFound || d.GetReason() != "unknown-data" ||
 		d.GetField() != "request.arguments.from" ||

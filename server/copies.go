@@ -163,8 +163,8 @@ func (c *copying) wait(ctx context.Context, tell func(have, size int64) error) e
 }
 
 // fetchData performs a transfer.
-func (s *Server) fetchData(ctx context.Context, id, from string, one *copying,
-	tell func(have, size int64) error,
+func (s *Server) fetchData(
+	ctx context.Context, id, from string, one *copying, tell func(have, size int64) error,
 ) (depot.Data, error) {
 	if err := s.copies.enter(ctx, tell); err != nil {
 		return depot.Data{}, err

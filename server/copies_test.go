@@ -182,7 +182,8 @@ func TestDataAreCopiedFromAnotherSite(t *testing.T) {
 	}
 	last := all[len(all)-1]
 	if c := last.GetData(); c.GetSite() != "paris" || !c.GetCopy() ||
-		c.GetContent().GetSha256() != d.GetContent().GetSha256() || c.GetOwner() != "ann" || c.GetMode() != persistentMode {
+		c.GetContent().GetSha256() != d.GetContent().GetSha256() || c.GetOwner() != "ann" ||
+		c.GetMode() != persistentMode {
 		t.Errorf("copy: %v", c)
 	}
 	if last.GetHaveBytes() != 2<<20 || last.GetSizeBytes() != 2<<20 || len(all) < 2 || all[0].GetSizeBytes() != 2<<20 {

@@ -147,7 +147,8 @@ func (p *processSite) check(all []*history) {
 		again := p.submit(h.id, h.request)
 		for _, got := range []*droverv1.Job{j, again} {
 			a := h.accepted
-			if !proto.Equal(got.GetRequest(), a.GetRequest()) || !proto.Equal(got.GetSubmittedAt(), a.GetSubmittedAt()) ||
+			if !proto.Equal(got.GetRequest(), a.GetRequest()) || !proto.Equal(got.GetSubmittedAt(),
+				a.GetSubmittedAt()) ||
 				!proto.Equal(got.GetShape(), a.GetShape()) ||
 				!proto.Equal(got.GetEstimatedCompletion(), a.GetEstimatedCompletion()) ||
 				got.GetRevision() < a.GetRevision() {

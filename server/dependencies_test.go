@@ -36,7 +36,8 @@ func TestJobRunsWhenItsDependenciesAreDone(t *testing.T) {
 		t.Errorf("third job: %v", third)
 	}
 	if d := third.GetRequest().GetAfter(); len(d) != 3 ||
-		d[1].GetCondition() != droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY || d[0].GetJobId() != second.GetId() {
+		d[1].GetCondition() != droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY ||
+		d[0].GetJobId() != second.GetId() {
 		t.Errorf("request: %v", d)
 	}
 	// A held job takes no processors: others run before it.
@@ -75,7 +76,8 @@ func TestJobWithAFailedDependencyIsCancelledWithAReason(t *testing.T) {
 	say("x")
 	s.until(t, fails.GetId(), failed)
 	j := s.until(t, second.GetId(), cancelled)
-	if want := "it was to come after another one: job " + fails.GetId() + " ended FAILED"; j.GetOutcome().GetReason() != want || j.GetStartedAt() != nil {
+	if want := "it was to come after another one: job " + fails.GetId() + " ended FAILED"; j.GetOutcome().GetReason() !=
+		want || j.GetStartedAt() != nil {
 		t.Errorf("%v", j.GetOutcome())
 	}
 	s.until(t, clean.GetId(), done)
@@ -170,7 +172,8 @@ func TestRemoteDependencySurvivesKillsAndOutages(t *testing.T) {
 	g.source.run()
 	g.ground.open()
 	g.target.until(id, done)
-	if j := g.target.until(bad, cancelled); !strings.HasSuffix(j.GetOutcome().GetReason(), "job "+fails+" ended FAILED") {
+	if j := g.target.until(bad, cancelled); !strings.HasSuffix(j.GetOutcome().GetReason(),
+		"job "+fails+" ended FAILED") {
 		t.Errorf("%v", j.GetOutcome())
 	}
 	lines, order, _ := g.ground.lines(t)

@@ -224,7 +224,9 @@ func TestRoundWorksOnACopyOfThePlan(t *testing.T) {
 				t.Errorf("quote %v", q)
 			}
 			res = s.draft(t, &droverv1.DraftRequest{
-				Round: "r", Questions: append(standing(all...), &droverv1.DraftQuestion{JobId: elsewhere, Request: wide}),
+				Round: "r", Questions: append(standing(all...), &droverv1.DraftQuestion{
+					JobId: elsewhere, Request: wide,
+				}),
 				Edits: []*droverv1.DraftEdit{
 					{JobId: queue[0]},
 					{JobId: queue[2]},
@@ -245,7 +247,9 @@ func TestRoundWorksOnACopyOfThePlan(t *testing.T) {
 				t.Error("the draft has no age")
 			}
 			// The plan itself is unchanged.
-			other := s.draft(t, &droverv1.DraftRequest{Round: "r2", Begin: true, End: true, Questions: standing(all...)})
+			other := s.draft(t, &droverv1.DraftRequest{
+				Round: "r2", Begin: true, End: true, Questions: standing(all...),
+			})
 			if got := quotes50(other.GetAnswers()); got != "not-waiting 1 2 3 4 5" {
 				t.Errorf("the plan: %s", got)
 			}
@@ -299,7 +303,9 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 		reason, field  string
 		accepted, hint string
 	}{
-		"no round": {&droverv1.DraftRequest{Begin: true}, connect.CodeInvalidArgument, "bad-value", "round", "a unique name", ""},
+		"no round": {
+			&droverv1.DraftRequest{Begin: true}, connect.CodeInvalidArgument, "bad-value", "round", "a unique name", "",
+		},
 		"long round": {
 			&droverv1.DraftRequest{Round: strings.Repeat("r", 256)}, connect.CodeInvalidArgument,
 			"out-of-range", "round", "255", "",
@@ -348,7 +354,9 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 			"edits[0].request", "none", "",
 		},
 		"a transfer of what stands": {
-			&droverv1.DraftRequest{Round: "r", Questions: []*droverv1.DraftQuestion{{JobId: id, NotBefore: seconds(1)}}},
+			&droverv1.DraftRequest{
+				Round: "r", Questions: []*droverv1.DraftQuestion{{JobId: id, NotBefore: seconds(1)}},
+			},
 			connect.CodeInvalidArgument, "bad-value", "questions[0].not_before", "none", "",
 		},
 		"one round too many": {
@@ -390,13 +398,15 @@ func TestDraftRefusesInvalidEditsWithAReason(t *testing.T) {
 		Round: "r", Edits: []*droverv1.DraftEdit{{JobId: queue[0]}},
 		Questions: []*droverv1.DraftQuestion{
 			ask(wide), ask(&droverv1.Request{Service: "x"}),
-			ask(&droverv1.Request{Service: "block", Width: 9}), ask(&droverv1.Request{Service: "block", Walltime: seconds(0)}),
+			ask(&droverv1.Request{Service: "block", Width: 9}),
+			ask(&droverv1.Request{Service: "block", Walltime: seconds(0)}),
 		},
 	})
 	if got := quotes50(res.GetAnswers()); got != "5 unknown-service too-wide out-of-range" {
 		t.Errorf("answers: %s", got)
 	}
-	if f := res.GetAnswers()[2].GetRefusal(); f.GetField() != "request.width" || !strings.Contains(f.GetAccepted(), "4") {
+	if f := res.GetAnswers()[2].GetRefusal(); f.GetField() != "request.width" || !strings.Contains(f.GetAccepted(),
+		"4") {
 		t.Errorf("too wide: %v", f)
 	}
 }
@@ -419,7 +429,8 @@ func TestDraftOfADrainingSiteOnlyReleasesJobs(t *testing.T) {
 func TestSiteCanOptOutOfRounds(t *testing.T) {
 	s := start(t, configured(t, "limits: {drafts: 0}"))
 	_, err := s.client.Draft(within(t), &droverv1.DraftRequest{Round: "r", Begin: true})
-	if code, d := detail(t, err); code != connect.CodeUnimplemented || d.GetReason() != "no-drafts" || d.GetHint() == "" {
+	if code, d := detail(t, err); code != connect.CodeUnimplemented || d.GetReason() != "no-drafts" ||
+		d.GetHint() == "" {
 		t.Errorf("%v", err)
 	}
 }
@@ -427,7 +438,8 @@ func TestSiteCanOptOutOfRounds(t *testing.T) {
 func TestMovableJobsAreListed(t *testing.T) {
 	s, _, queue := crew(t, configured(t, ""))
 	s.hold(t, "r", 600, queue[1])
-	res, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{Filter: "state=waiting movable=true"})
+	res, err := s.client.ListJobs(within(t),
+		&droverv1.ServerServiceListJobsRequest{Filter: "state=waiting movable=true"})
 	if err != nil || len(res.GetJobs()) != 4 || res.GetJobs()[0].GetId() != queue[0] ||
 		res.GetJobs()[0].GetRequest().GetService() != "block" {
 		t.Errorf("%v, %v", res, err)

@@ -54,8 +54,10 @@ services:
 // farm starts that site.
 func farm(t *testing.T, algorithm string) *testSite {
 	t.Helper()
-	cfg, err := ParseConfig([]byte(fmt.Sprintf("version: 1\nname: farm\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\ndata_dir: %s\non_stop: end\n%s",
-		t.TempDir(), strings.Replace(farmYAML, "ALGORITHM", algorithm, 1))), "")
+	cfg, err := ParseConfig(
+		[]byte(fmt.Sprintf("version: 1\nname: farm\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\ndata_dir: %s\n"+
+			"on_stop: end\n%s",
+			t.TempDir(), strings.Replace(farmYAML, "ALGORITHM", algorithm, 1))), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +159,8 @@ func TestJobWithACloseDeadlineTakesALicense(t *testing.T) {
 			slow := s.begin(t, "draw", 0)
 			other := s.begin(t, "quick", 0, "mesh")
 			urgent := s.begin(t, "quick", 40*time.Second, "cad")
-			eventually(t, "the job is stopped", func() bool { return slow.stopped(t) }) // a signal takes a moment to arrive
+			// a signal takes a moment to arrive
+			eventually(t, "the job is stopped", func() bool { return slow.stopped(t) })
 			if other.stopped(t) || urgent.stopped(t) {
 				t.Errorf("stopped: job with the other license %v, urgent job %v", other.stopped(t), urgent.stopped(t))
 			}
@@ -227,7 +230,8 @@ func fileThere(name string) bool {
 func TestFarmRefusesAgreements(t *testing.T) {
 	s := farm(t, "CS_ip")
 	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{
-		Service: "quick", Arguments: arguments{"file": text("x")}, Deadline: timestamppb.New(time.Now().Add(time.Hour)), Agreement: &droverv1.Agreement{},
+		Service: "quick", Arguments: arguments{"file": text("x")}, Deadline: timestamppb.New(time.Now().Add(time.Hour)),
+		Agreement: &droverv1.Agreement{},
 	}})
 	if _, d := detail(t, err); d.GetReason() != "no-promise" {
 		t.Errorf("%v", d)

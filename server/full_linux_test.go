@@ -377,7 +377,8 @@ func TestUploadToAFullDiskIsRefusedWithoutATrace(t *testing.T) {
 	d := onSmallDisk(t, "")
 	d.run()
 	put := func(data []byte) (int, *droverv1.ErrorDetail) {
-		req, err := http.NewRequestWithContext(within(t), http.MethodPut, "http://"+d.address()+"/v1/content/"+sum(data),
+		req, err := http.NewRequestWithContext(within(t), http.MethodPut,
+			"http://"+d.address()+"/v1/content/"+sum(data),
 			bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)

@@ -74,7 +74,8 @@ func newMixedGrid(t testing.TB, lines map[string]string) *grid {
 			t.Fatal(err)
 		}
 		g.urls[name] = "http://" + l.Addr().String()
-		more := fmt.Sprintf("url: http://%s\ngossip: {bind: %q, seeds: [%q]}", l.Addr(), freeport.Address(t), seed.Addr())
+		more := fmt.Sprintf("url: http://%s\ngossip: {bind: %q, seeds: [%q]}", l.Addr(), freeport.Address(t),
+			seed.Addr())
 		*p = newProcessSite(t, name, lines[name]+"\n"+more)
 		g.tap(*p, l)
 		(*p).run()
@@ -100,10 +101,12 @@ func (g *grid) tap(p *processSite, l net.Listener) {
 		},
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
-	server := &http.Server{Protocols: &protocols, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		g.tell(p, path.Base(r.URL.Path), before)
-		forward.ServeHTTP(w, r)
-	})}
+	server := &http.Server{
+		Protocols: &protocols, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			g.tell(p, path.Base(r.URL.Path), before)
+			forward.ServeHTTP(w, r)
+		}),
+	}
 	var served sync.WaitGroup
 	served.Go(func() { _ = server.Serve(l) })
 	g.t.Cleanup(func() {

@@ -54,8 +54,9 @@ func (s *Server) resolveOne(r *site.Request, name string, look func(id string) (
 	}
 	if f.SHA256 != "" && f.SHA256 != d.SHA256 || f.Size != 0 && f.Size != d.Size {
 		return &problem.Problem{
-			Reason: problem.BadValue, Field: field, Accepted: "a handle alone, or with the sha256 and size_bytes that its data have",
-			Message: fmt.Sprintf("argument %s: data %s have %d bytes and the sha256 %s", name, d.ID, d.Size, d.SHA256),
+			Reason: problem.BadValue, Field: field,
+			Accepted: "a handle alone, or with the sha256 and size_bytes that its data have",
+			Message:  fmt.Sprintf("argument %s: data %s have %d bytes and the sha256 %s", name, d.ID, d.Size, d.SHA256),
 		}
 	}
 	f.SHA256, f.Size = d.SHA256, d.Size

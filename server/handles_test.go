@@ -99,7 +99,8 @@ func TestSubmitChecksWhatARequestSaysAboutAHandle(t *testing.T) {
 		"an array": {&droverv1.Request{
 			Service: "copy",
 			Arguments: arguments{"from": {Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{
-				Content: &droverv1.File{DataId: d.GetId()}, Element: droverv1.ElementType_ELEMENT_TYPE_UINT8, Dimensions: []int64{8},
+				Content: &droverv1.File{DataId: d.GetId()}, Element: droverv1.ElementType_ELEMENT_TYPE_UINT8,
+				Dimensions: []int64{8},
 			}}}},
 		}, connect.CodeInvalidArgument, "wrong-dimensions"},
 	} {
@@ -224,7 +225,8 @@ func TestOutputsAreKeptBeforeTheyAreReported(t *testing.T) {
 	s := start(t, cfg)
 	d := s.put(t, "content", persistentMode)
 	id := newID(t)
-	j := s.until(t, s.submit(t, keeps(handle(d.GetId()), "to", id, stickyMode)).GetId(), droverv1.JobState_JOB_STATE_DONE)
+	j := s.until(t, s.submit(t, keeps(handle(d.GetId()), "to", id, stickyMode)).GetId(),
+		droverv1.JobState_JOB_STATE_DONE)
 	if o := j.GetOutputs(); len(o) != 1 || o[0].GetDataId() != id || j.GetOutcome().GetReason() != "" ||
 		j.GetRequest().GetKeep()["to"].GetDataId() != id {
 		t.Errorf("job: %v", j)

@@ -165,8 +165,8 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 }
 
 // SendInput sends an input file of a job that this server still has, from an offset on.
-func (s *Server) SendInput(ctx context.Context, name, argument string, offset int64,
-	send func(files.Piece) error,
+func (s *Server) SendInput(
+	ctx context.Context, name, argument string, offset int64, send func(files.Piece) error,
 ) error {
 	r, err := s.Job(ctx, name)
 	if err != nil {

@@ -72,13 +72,15 @@ func TestFilesOverPlainHTTP(t *testing.T) {
 	if a := ask(t, "HEAD", url, nil); a.status != 404 || a.header.Get("Upload-Offset") != "0" {
 		t.Errorf("before: %+v", a)
 	}
-	if a := ask(t, "PUT", url, strings.NewReader(data)); a.status != 201 || !strings.Contains(strings.ReplaceAll(a.body, " ", ""), `"sizeBytes":"320000"`) {
+	if a := ask(t, "PUT", url, strings.NewReader(data)); a.status != 201 ||
+		!strings.Contains(strings.ReplaceAll(a.body, " ", ""), `"sizeBytes":"320000"`) {
 		t.Fatalf("put: %+v", a)
 	}
 	if a := ask(t, "PUT", url, strings.NewReader(data)); a.status != 200 {
 		t.Errorf("repeated: %+v", a)
 	}
-	if a := ask(t, "HEAD", url, nil); a.status != 200 || a.header.Get("Content-Length") != "320000" || a.header.Get("ETag") != `"`+sum([]byte(data))+`"` {
+	if a := ask(t, "HEAD", url, nil); a.status != 200 || a.header.Get("Content-Length") != "320000" ||
+		a.header.Get("ETag") != `"`+sum([]byte(data))+`"` {
 		t.Errorf("after: %+v", a)
 	}
 	from := file(&droverv1.File{Sha256: sum([]byte(data)), SizeBytes: int64(len(data))})
@@ -86,14 +88,16 @@ func TestFilesOverPlainHTTP(t *testing.T) {
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
 	output := s.URL() + "/v1/jobs/" + j.GetId() + "/outputs/to"
 	a := ask(t, "GET", output, nil)
-	if a.status != 200 || a.body != data || a.header.Get("ETag") != `"`+sum([]byte(data))+`"` || a.header.Get("Content-Length") != "320000" {
+	if a.status != 200 || a.body != data || a.header.Get("ETag") != `"`+sum([]byte(data))+`"` ||
+		a.header.Get("Content-Length") != "320000" {
 		t.Errorf("get: %d, %d bytes, %v", a.status, len(a.body), a.header)
 	}
 	if a := ask(t, "GET", output, nil, "Range", "bytes=319990-", "If-Range", a.header.Get("ETag")); a.status != 206 ||
 		a.body != data[319_990:] {
 		t.Errorf("range: %+v", a)
 	}
-	if a := ask(t, "GET", output, nil, "Range", "bytes=320000-"); a.status != 416 || a.reason(t) != "out-of-range Range" {
+	if a := ask(t, "GET", output, nil, "Range", "bytes=320000-"); a.status != 416 ||
+		a.reason(t) != "out-of-range Range" {
 		t.Errorf("past the end: %+v", a)
 	}
 	if a := ask(t, "GET", s.URL()+"/v1/jobs/"+j.GetId()+"/outputs/from", nil); a.status != 404 ||
@@ -104,7 +108,8 @@ func TestFilesOverPlainHTTP(t *testing.T) {
 		a.reason(t) != "unknown-job job_id" {
 		t.Errorf("unknown job: %+v", a)
 	}
-	if a := ask(t, "GET", s.URL()+"/v1/jobs/..%2f../stdout", nil); a.status != 400 || a.reason(t) != "bad-value job_id" {
+	if a := ask(t, "GET", s.URL()+"/v1/jobs/..%2f../stdout", nil); a.status != 400 ||
+		a.reason(t) != "bad-value job_id" {
 		t.Errorf("invalid job ID: %+v", a)
 	}
 }
@@ -175,7 +180,8 @@ func TestInterruptedUploadIsAClientError(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := io.ReadAll(conn)
-	if err != nil || !bytes.HasPrefix(text, []byte("HTTP/1.1 400 ")) || !bytes.Contains(text, []byte(`"field":"body"`)) {
+	if err != nil || !bytes.HasPrefix(text, []byte("HTTP/1.1 400 ")) ||
+		!bytes.Contains(text, []byte(`"field":"body"`)) {
 		t.Errorf("%q, %v", text, err)
 	}
 	if a := ask(t, "HEAD", url+"?size=10", nil); a.header.Get("Upload-Offset") != "4" {
@@ -264,7 +270,8 @@ func TestUploadResumesAfterAServerKill(t *testing.T) {
 	// put uploads data from an offset, as far as the test writes them to the returned pipe.
 	put := func(ctx context.Context, at int64) (*io.PipeWriter, chan error) {
 		body, sending := io.Pipe()
-		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+p.address()+"/v1/content/"+sum(data), body)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+p.address()+"/v1/content/"+sum(data),
+			body)
 		if err != nil {
 			t.Fatal(err)
 		}

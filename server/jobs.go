@@ -53,8 +53,8 @@ func (s *Server) Job(ctx context.Context, name string) (site.Job, error) {
 // Jobs passes a page of jobs to take, which accepts the first one and returns false for a job that
 // does not fit into the page. Jobs returns the token of the next page. Jobs that are forgotten
 // between two pages leave no gap.
-func (s *Server) Jobs(ctx context.Context, f site.Filter, token string, limit int,
-	take func(*site.Job) bool,
+func (s *Server) Jobs(
+	ctx context.Context, f site.Filter, token string, limit int, take func(*site.Job) bool,
 ) (next string, err error) {
 	after := uint64(0)
 	if token != "" {
@@ -210,8 +210,8 @@ func (s *Server) Cancel(ctx context.Context, name string) (site.Job, error) {
 }
 
 // Settle ends a move as the operator decided.
-func (s *Server) Settle(ctx context.Context, name string, epoch uint32, settlement site.Settlement,
-	reason string,
+func (s *Server) Settle(
+	ctx context.Context, name string, epoch uint32, settlement site.Settlement, reason string,
 ) (site.Job, error) {
 	return s.change(ctx, name, func() (site.Job, error) {
 		j, err := s.core.Settle(s.now(), batch.JobID(name), epoch, settlement, reason)
@@ -297,9 +297,9 @@ func (s *Server) round(ctx context.Context, f func() ([]site.Job, error)) ([]sit
 }
 
 // Moves returns a page of the known moves, the latest first.
-func (s *Server) Moves(ctx context.Context, f site.MoveFilter, after site.MoveCursor, limit int) (page []site.JobMove,
-	err error,
-) {
+func (s *Server) Moves(
+	ctx context.Context, f site.MoveFilter, after site.MoveCursor, limit int,
+) (page []site.JobMove, err error) {
 	err = s.see(ctx, func() { page = s.core.Moves(f, after, limit) })
 	return page, err
 }

@@ -67,7 +67,8 @@ func TestAccuracyIsReportedAndSurvivesARestart(t *testing.T) {
 	s.until(t, failing.GetId(), failed)
 	check := func(s *testSite) {
 		t.Helper()
-		estimate, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "print"}})
+		estimate, err := s.client.Estimate(within(t),
+			&droverv1.EstimateRequest{Request: &droverv1.Request{Service: "print"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +79,8 @@ func TestAccuracyIsReportedAndSurvivesARestart(t *testing.T) {
 		for _, a := range []*droverv1.Accuracy{estimate.GetAccuracy(), status.GetStatus().GetAccuracy()[0]} {
 			late := a.GetCompletion().GetBias().AsDuration().Seconds()
 			if a.GetService() != "print" || a.GetJobs() != jobs || late > -30 || late < -38 || a.GetRunRatio() > 0.2 ||
-				a.GetStart().GetP90().AsDuration().Seconds() > 5 || a.GetKind() != droverv1.EstimateKind_ESTIMATE_KIND_FORECAST {
+				a.GetStart().GetP90().AsDuration().Seconds() > 5 ||
+				a.GetKind() != droverv1.EstimateKind_ESTIMATE_KIND_FORECAST {
 				t.Errorf("%v", a)
 			}
 		}

@@ -25,8 +25,9 @@ func TestJobLifeCycle(t *testing.T) {
 	req := &droverv1.SubmitRequest{
 		JobId: id, Decision: decision,
 		Request: &droverv1.Request{
-			Service: "print", Owner: "ada", Arguments: arguments{"text": text("$HOME `ls` ; *")}, Labels: map[string]string{"a": "b"},
-			Width: 1, Walltime: seconds(9), Cpu: 0.5,
+			Service: "print", Owner: "ada", Arguments: arguments{"text": text("$HOME `ls` ; *")},
+			Labels: map[string]string{"a": "b"},
+			Width:  1, Walltime: seconds(9), Cpu: 0.5,
 		},
 	}
 	res, err := s.client.Submit(within(t), req)
@@ -41,7 +42,8 @@ func TestJobLifeCycle(t *testing.T) {
 		j.GetSubmittedAt() == nil {
 		t.Errorf("job: %v", j)
 	}
-	if j.GetEstimateKind() != droverv1.EstimateKind_ESTIMATE_KIND_PROMISED || j.GetEstimatedCompletion().GetSeconds() < 9 {
+	if j.GetEstimateKind() != droverv1.EstimateKind_ESTIMATE_KIND_PROMISED ||
+		j.GetEstimatedCompletion().GetSeconds() < 9 {
 		t.Errorf("estimate: %v %v", j.GetEstimateKind(), j.GetEstimatedCompletion())
 	}
 	done := s.until(t, id, droverv1.JobState_JOB_STATE_DONE)
@@ -243,7 +245,8 @@ func TestJobsAreListedInPages(t *testing.T) {
 		"page_size": {PageSize: -1}, "page_token": {PageToken: "x"}, "filter": {Filter: "state=odd"},
 	} {
 		_, err := s.client.ListJobs(within(t), req)
-		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != field || d.GetAccepted() == "" {
+		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != field ||
+			d.GetAccepted() == "" {
 			t.Errorf("%s: %v %v", field, code, d)
 		}
 	}
@@ -329,7 +332,9 @@ func TestServerRefusesAConfigurationTooSmallForWaitingJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*Config){
-		"it takes 4 processors, and the machine has 2": func(c *Config) { c.Nodes = []Nodes{{Count: 1, Processors: 2}} },
+		"it takes 4 processors, and the machine has 2": func(c *Config) {
+			c.Nodes = []Nodes{{Count: 1, Processors: 2}}
+		},
 		`unknown service "block"`: func(c *Config) {
 			other, err := ParseConfig([]byte(`version: 1
 name: lyon

@@ -55,7 +55,8 @@ func TestJobsOfAKilledSupervisorAreLostOrRunAgain(t *testing.T) {
 					want, runs = failed, 1
 				}
 				if j.GetState() != want || lines[id] != runs || int(j.GetAttempt()) != runs {
-					t.Errorf("%s: %d runs, attempt %d, %v: %v", service, lines[id], j.GetAttempt(), j.GetState(), j.GetOutcome())
+					t.Errorf("%s: %d runs, attempt %d, %v: %v", service, lines[id], j.GetAttempt(), j.GetState(),
+						j.GetOutcome())
 				}
 				if service == "once" && !strings.Contains(j.GetOutcome().GetReason(), "lost") {
 					t.Errorf("%s: reason %q", service, j.GetOutcome().GetReason())

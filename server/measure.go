@@ -61,8 +61,8 @@ func newGauge(m meter, worth cgroup.CPU, nodes *pool.Pool) *gauge {
 }
 
 // enter adds an attempt, with its declared needs and, if known, its earlier measurements.
-func (g *gauge) enter(key batch.Key, spec *batch.Job, before *site.Measured, launch batch.Launch,
-	places []batch.NodeAllocation,
+func (g *gauge) enter(
+	key batch.Key, spec *batch.Job, before *site.Measured, launch batch.Launch, places []batch.NodeAllocation,
 ) {
 	it := &gauged{launch: launch, need: needs.New(needs.Need{CPU: spec.CPU, Memory: spec.Memory}), mixed: true}
 	if before != nil {

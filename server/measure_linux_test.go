@@ -107,7 +107,9 @@ func TestMeasuredNeedsAreSavedPeriodicallyAndAtTheEnd(t *testing.T) {
 	j = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
 	want := site.Measured{CPU: batch.One / 2, Memory: 1 << 30}
 	s.learn(t, j, needs.Need(want))
-	for deadline := time.Now().Add(time.Minute); recorded(j.GetId()).Memory != want.Memory; <-time.After(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); recorded(j.GetId()).Memory != want.Memory; <-time.After(
+		5 * time.Millisecond,
+	) {
 		if time.Now().After(deadline) {
 			t.Fatal("the measurement was not saved")
 		}
@@ -141,7 +143,8 @@ func TestYieldIsRelativeToTheDeclaredNeed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if j := u.Jobs[0]; j.Yield < want-0.01 || j.Yield > want+0.01 || j.Need != batch.One/2 || j.Declared != batch.One {
+			if j := u.Jobs[0]; j.Yield < want-0.01 || j.Yield > want+0.01 || j.Need != batch.One/2 ||
+				j.Declared != batch.One {
 				t.Errorf("a yield of %g of %+v", j.Yield, j)
 			}
 		})

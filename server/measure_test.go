@@ -43,12 +43,16 @@ func TestSampleIsPerTaskAndShare(t *testing.T) {
 		"two tasks": {
 			gauged{members: []member{{tasks: 2, at: begin}}, share: 7},
 			cgroup.Processor,
-			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8, Throttled: batch.Second},
+			needs.Sample{
+				Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8, Throttled: batch.Second,
+			},
 		},
 		"processors of half the host's": {
 			gauged{members: []member{{tasks: 2, at: begin}}, share: 7},
 			cgroup.Processor / 2,
-			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 4, Throttled: batch.Second},
+			needs.Sample{
+				Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 4, Throttled: batch.Second,
+			},
 		},
 		"at most one processor": {
 			gauged{members: []member{{tasks: 1, at: begin}}, share: 7},
@@ -56,7 +60,10 @@ func TestSampleIsPerTaskAndShare(t *testing.T) {
 			needs.Sample{Share: 7, Memory: 600, Span: 4 * batch.Second, CPU: batch.One, Throttled: batch.Second},
 		},
 		"busy host": {
-			gauged{members: []member{{tasks: 2, at: begin, last: usage{Use: cgroup.Use{Throttled: time.Second}}}}, share: 7},
+			gauged{
+				members: []member{{tasks: 2, at: begin, last: usage{Use: cgroup.Use{Throttled: time.Second}}}},
+				share:   7,
+			},
 			cgroup.Processor,
 			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One / 2},
 		},

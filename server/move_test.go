@@ -50,7 +50,8 @@ func TestMovedJobTakesItsFilesAndRunsOnce(t *testing.T) {
 		t.Errorf("predicted gain %v", p)
 	}
 	if r := m.GetRealizedGain().AsDuration(); r < m.GetPredictedGain().AsDuration() {
-		t.Errorf("realized gain %v of a predicted %v for a job that ended at once", r, m.GetPredictedGain().AsDuration())
+		t.Errorf("realized gain %v of a predicted %v for a job that ended at once", r,
+			m.GetPredictedGain().AsDuration())
 	}
 	list, err := g.target.client.ListMoves(within(t), &droverv1.ServerServiceListMovesRequest{Filter: "state=moved"})
 	if err != nil || len(list.GetMoves()) != 1 || list.GetMoves()[0].GetJobId() != id ||
@@ -82,7 +83,8 @@ func TestServerKilledDuringAMoveRunsTheJobOnce(t *testing.T) {
 		}
 	}
 	for _, s := range all {
-		name := fmt.Sprintf("%s is killed %s %s", s.kill, map[moment]string{before: "before", after: "after"}[s.when], s.step)
+		name := fmt.Sprintf("%s is killed %s %s", s.kill, map[moment]string{before: "before", after: "after"}[s.when],
+			s.step)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGrid(t, "")
@@ -160,9 +162,11 @@ func TestRefusedMoveLeavesTheJobInPlace(t *testing.T) {
 	if _, err := g.target.client.SetDraining(within(t), &droverv1.SetDrainingRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	g.aborted(&droverv1.MoveJobRequest{JobId: id, To: "nice", SeenEpoch: 2, MinGain: seconds(3600)}, "its gain would be")
+	g.aborted(&droverv1.MoveJobRequest{JobId: id, To: "nice", SeenEpoch: 2, MinGain: seconds(3600)},
+		"its gain would be")
 	if list, err := g.source.client.ListMoves(within(t),
-		&droverv1.ServerServiceListMovesRequest{Filter: "state=aborted job=" + id}); err != nil || len(list.GetMoves()) != 3 {
+		&droverv1.ServerServiceListMovesRequest{Filter: "state=aborted job=" + id}); err != nil ||
+		len(list.GetMoves()) != 3 {
 		t.Errorf("moves: %v, %v", list, err)
 	}
 	at, j := g.settled(id, []byte("x"))
@@ -195,8 +199,10 @@ func TestJobWithoutASuitableServiceAtTheTargetStays(t *testing.T) {
 	g.target.stop()
 	g.target.write("nodes: [{count: 1, processors: 2}]\ngossip: {bind: " + freeport.Address(t) + ", seeds: [" + g.seed +
 		"]}\nurl: " + g.urls["nice"] +
-		"\nservices:\n  inline:\n    - {name: fed, doc: Other., args: [{name: x, type: int}], command: [drover], model: {fixed: {width: 1, time: 1s}}}\n" +
-		"    - {name: once, doc: Other., args: [{name: ledger, type: string}, {name: gate, type: string}, {name: code, type: int}, {name: out, type: file-out}], command: [drover], model: {table: {1: 1s, 4: 1s}}}")
+		"\nservices:\n  inline:\n    - {name: fed, doc: Other., args: [{name: x, type: int}], command: [drover], " +
+		"model: {fixed: {width: 1, time: 1s}}}\n" +
+		"    - {name: once, doc: Other., args: [{name: ledger, type: string}, {name: gate, type: string}, {name: " +
+		"code, type: int}, {name: out, type: file-out}], command: [drover], model: {table: {1: 1s, 4: 1s}}}")
 	g.target.run()
 	fed := g.queue([]byte("x"))
 	wide := g.source.submit(newID(t), g.ground.request("once", 4, false, 0)).GetId()

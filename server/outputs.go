@@ -19,9 +19,9 @@ import (
 
 // results returns the outputs of a job and what is wrong with them: arrays that are missing or not
 // of the size of their dims; "" if all are right.
-func (s *Server) results(ctx context.Context, j *site.Job, service *catalogue.Service) (found []site.Output,
-	wrong string,
-) {
+func (s *Server) results(
+	ctx context.Context, j *site.Job, service *catalogue.Service,
+) (found []site.Output, wrong string) {
 	found = s.data.Outputs(ctx, j.ID, service, s.log)
 	if !slices.ContainsFunc(service.Arguments, func(a catalogue.Argument) bool {
 		return a.Type.Out() &&
@@ -140,8 +140,8 @@ func notWritten(argument string) *problem.Problem {
 // keepOutputs stores the outputs that the request names under their handles, before the job becomes
 // DONE, and notes them in found. If that fails the job is still DONE, and its outcome has the
 // reason.
-func (s *Server) keepOutputs(j *site.Job, service *catalogue.Service, how batch.Outcome,
-	found []site.Output,
+func (s *Server) keepOutputs(
+	j *site.Job, service *catalogue.Service, how batch.Outcome, found []site.Output,
 ) batch.Outcome {
 	if how.End != batch.EndDone {
 		return how

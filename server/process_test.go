@@ -284,8 +284,8 @@ func (p *processSite) until(id string, states ...droverv1.JobState) *droverv1.Jo
 	return untilState(p.t, p.client, id, states...)
 }
 
-func untilState(t testing.TB, c droverv1connect.ServerServiceClient, id string,
-	states ...droverv1.JobState,
+func untilState(
+	t testing.TB, c droverv1connect.ServerServiceClient, id string, states ...droverv1.JobState,
 ) *droverv1.Job {
 	t.Helper()
 	return untilJob(t, c, id, func(j *droverv1.Job) bool {
@@ -299,8 +299,8 @@ func untilState(t testing.TB, c droverv1connect.ServerServiceClient, id string,
 }
 
 // untilJob watches a job until wanted returns true for it.
-func untilJob(t testing.TB, c droverv1connect.ServerServiceClient, id string,
-	wanted func(*droverv1.Job) bool,
+func untilJob(
+	t testing.TB, c droverv1connect.ServerServiceClient, id string, wanted func(*droverv1.Job) bool,
 ) *droverv1.Job {
 	t.Helper()
 	stream, err := c.WatchJob(within(t), &droverv1.WatchJobRequest{JobId: id})

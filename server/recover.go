@@ -37,9 +37,9 @@ func (s *Server) tryClaim(ctx context.Context, key batch.Key) (won bool, err err
 
 // attach returns what the claim file and the supervisor know of an attempt. Won reports that it
 // never ran; p is its process if it runs.
-func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bool, st attempt.Status, p exec.Launched,
-	err error,
-) {
+func (s *Server) attach(
+	ctx context.Context, key batch.Key, j *site.Job,
+) (won bool, st attempt.Status, p exec.Launched, err error) {
 	st, p, err = s.runner.Attach(ctx, key, j)
 	if err != nil {
 		return false, st, nil, err

@@ -43,7 +43,8 @@ func TestRecoveryLeavesLaunchingAttemptsToTheBatchSystem(t *testing.T) {
 	for _, state := range []site.State{site.Starting, site.Cancelling} {
 		j := &site.Job{ID: "job-" + batch.JobID(state.String()), State: state, Started: batch.Never}
 		fate, process, err := s.recoverAttempt(t.Context(), j)
-		if err != nil || process != nil || fate.Won || fate.Found.Phase != batch.PhaseStarting || fate.Found.Key != j.Key() {
+		if err != nil || process != nil || fate.Won || fate.Found.Phase != batch.PhaseStarting ||
+			fate.Found.Key != j.Key() {
 			t.Errorf("%v: %+v, %v, %v", state, fate, process, err)
 		}
 	}

@@ -29,9 +29,11 @@ func TestInvalidRequestsAreRefusedWithDetails(t *testing.T) {
 		code          connect.Code
 		reason, field string
 	}{
-		"no request":      {nil, connect.CodeInvalidArgument, "bad-value", "request"},
-		"no service":      {&droverv1.Request{}, connect.CodeInvalidArgument, "bad-value", "request.service"},
-		"unknown service": {&droverv1.Request{Service: "odd"}, connect.CodeNotFound, "unknown-service", "request.service"},
+		"no request": {nil, connect.CodeInvalidArgument, "bad-value", "request"},
+		"no service": {&droverv1.Request{}, connect.CodeInvalidArgument, "bad-value", "request.service"},
+		"unknown service": {
+			&droverv1.Request{Service: "odd"}, connect.CodeNotFound, "unknown-service", "request.service",
+		},
 		"unknown argument": {
 			&droverv1.Request{Service: "print", Arguments: arguments{"odd": number(1)}},
 			connect.CodeInvalidArgument, "unknown-argument", "request.arguments.odd",

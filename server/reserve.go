@@ -104,9 +104,9 @@ func (s *Server) setAside(now batch.Time, b site.Booking, p site.Planner) (site.
 
 // agree submits a job with an agreement to the batch system. If the plan has changed since its
 // answer, the job is forgotten and the core asked again; called by the loop.
-func (s *Server) agree(j site.Job, plans []batch.Command, again func() (site.Job, []batch.Command, error)) (site.Job,
-	[]batch.Command, error,
-) {
+func (s *Server) agree(
+	j site.Job, plans []batch.Command, again func() (site.Job, []batch.Command, error),
+) (site.Job, []batch.Command, error) {
 	for left := bookingTries; ; left-- {
 		err := s.system.Do(s.life, plans)
 		if err == nil {

@@ -117,8 +117,12 @@ func TestInvalidReservationsAreRefusedWithFieldAndRange(t *testing.T) {
 		{"bad-value", "booking.name", func(b *droverv1.Booking) { b.Name = "a\x1b" }},
 		{"out-of-range", "booking.from", func(b *droverv1.Booking) { fixed(b, now.Add(-time.Minute)) }},
 		{"out-of-range", "booking.from", func(b *droverv1.Booking) { fixed(b, now.Add(1000*24*time.Hour)) }},
-		{"out-of-range", "booking.until", func(b *droverv1.Booking) { b.Until = timestamppb.New(now.Add(-time.Minute)) }},
-		{"out-of-range", "booking.until", func(b *droverv1.Booking) { b.Until = timestamppb.New(now.Add(59 * time.Second)) }},
+		{"out-of-range", "booking.until", func(b *droverv1.Booking) {
+			b.Until = timestamppb.New(now.Add(-time.Minute))
+		}},
+		{"out-of-range", "booking.until", func(b *droverv1.Booking) {
+			b.Until = timestamppb.New(now.Add(59 * time.Second))
+		}},
 	} {
 		b := booking(t, 1, 60)
 		c.spoil(b)
@@ -219,7 +223,8 @@ func TestAgreementsAreKeptOrRefused(t *testing.T) {
 		}
 	}
 	a := s.submit(t, agreed(4, time.Minute)) // 50s
-	if a.GetAgreement() != droverv1.AgreementState_AGREEMENT_STATE_OPEN || a.GetRequest().GetAgreement().GetValue() != 10 {
+	if a.GetAgreement() != droverv1.AgreementState_AGREEMENT_STATE_OPEN ||
+		a.GetRequest().GetAgreement().GetValue() != 10 {
 		t.Errorf("%v", a)
 	}
 	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: agreed(4, 70*time.Second)})
@@ -250,7 +255,8 @@ func TestAgreementsAreKeptOrRefused(t *testing.T) {
 		}
 	}
 	short := &droverv1.Request{
-		Service: "print", Deadline: timestamppb.New(time.Now().Add(time.Hour)), Agreement: &droverv1.Agreement{Value: 2.5},
+		Service: "print", Deadline: timestamppb.New(time.Now().Add(time.Hour)),
+		Agreement: &droverv1.Agreement{Value: 2.5},
 	}
 	// It starts after a and b, or earlier if a ends.
 	k := s.submit(t, short)
@@ -321,7 +327,8 @@ func TestReservationsAndAgreementsSurviveAServerKill(t *testing.T) {
 	got := list()
 	for _, want := range []*droverv1.Reservation{now, later, brief} {
 		r := got[want.GetId()]
-		if !r.GetStart().AsTime().Equal(want.GetStart().AsTime()) || !r.GetEnd().AsTime().Equal(want.GetEnd().AsTime()) ||
+		if !r.GetStart().AsTime().Equal(want.GetStart().AsTime()) ||
+			!r.GetEnd().AsTime().Equal(want.GetEnd().AsTime()) ||
 			r.GetOwner() != "ann" {
 			t.Errorf("%v became %v", want, r)
 		}
@@ -341,7 +348,8 @@ func TestReservationsAndAgreementsSurviveAServerKill(t *testing.T) {
 	if j := p.job(future); j.GetState() != droverv1.JobState_JOB_STATE_WAITING {
 		t.Errorf("%v", j)
 	}
-	if _, err := p.client.CancelReservation(within(t), &droverv1.CancelReservationRequest{Id: later.GetId()}); err != nil {
+	if _, err := p.client.CancelReservation(within(t),
+		&droverv1.CancelReservationRequest{Id: later.GetId()}); err != nil {
 		t.Fatal(err)
 	}
 	p.kill()
@@ -351,7 +359,8 @@ func TestReservationsAndAgreementsSurviveAServerKill(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	st, err := p.client.GetSite(within(t), &droverv1.GetSiteRequest{})
-	if c := st.GetStatus().GetAgreements(); err != nil || c.GetAccepted() != 1 || c.GetKept() != 1 || c.GetValue() != 1 {
+	if c := st.GetStatus().GetAgreements(); err != nil || c.GetAccepted() != 1 || c.GetKept() != 1 ||
+		c.GetValue() != 1 {
 		t.Errorf("%v, %v", c, err)
 	}
 	if lines, _, _ := g.lines(t); lines[running] != 1 || lines[waiting] != 1 || lines[future] != 0 {

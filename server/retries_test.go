@@ -67,7 +67,8 @@ func TestLaunchFailureIsNotRetried(t *testing.T) {
 		"request.retry_on[1]": {Service: "print", Retries: 1, RetryOn: []int32{1, 256}},
 	} {
 		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: r})
-		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != field || d.GetAccepted() == "" {
+		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != field ||
+			d.GetAccepted() == "" {
 			t.Errorf("%s: %v %v", field, code, d)
 		}
 	}

@@ -26,7 +26,9 @@ func crew(t *testing.T, cfg Config) (s *testSite, busy string, queue []string) {
 
 func (s *testSite) hold(t *testing.T, round string, lease int64, ids ...string) []*droverv1.JobDigest {
 	t.Helper()
-	res, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: round, Lease: seconds(lease), JobIds: ids})
+	res, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{
+		Round: round, Lease: seconds(lease), JobIds: ids,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +252,8 @@ func TestRoundsKeepPromisesToLocalJobs(t *testing.T) {
 	}
 	keeps("its submission")
 	first := promised
-	res, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{Filter: "state=waiting movable=true"})
+	res, err := s.client.ListJobs(within(t),
+		&droverv1.ServerServiceListJobsRequest{Filter: "state=waiting movable=true"})
 	if err != nil || len(res.GetJobs()) != len(queue) {
 		t.Errorf("movable jobs: %v, %v", res, err)
 	}

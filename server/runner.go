@@ -141,7 +141,8 @@ func (s *Server) describeRunnerChange(was, is string) string {
 	case was:
 		return "run on nodes with addresses, and the configuration has none: start with the nodes that they began on"
 	case is:
-		return "run on this host, and the configuration has nodes with addresses: start with the nodes that they began on"
+		return "run on this host, and the configuration has nodes with addresses: start with the nodes that they " +
+			"began on"
 	}
 	return fmt.Sprintf("run with %s processors, and policy %s gives %s ones: "+
 		"start with the policy that they began with", was, s.cfg.policyName(), is)

@@ -229,7 +229,8 @@ type goneError struct {
 // Error explains what the operator can do.
 func (e *goneError) Error() string {
 	return fmt.Sprintf("configuration: job %s may run on node %s, which is no longer configured: "+
-		"keep the node until the job has ended; if the node never answers again, the job ends with its lease", e.job, e.node)
+		"keep the node until the job has ended; if the node never answers again, the job ends with its lease", e.job,
+		e.node)
 }
 
 // namesAlong returns the node name of each part of an allocation, for names in the order of the

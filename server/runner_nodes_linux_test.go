@@ -79,8 +79,10 @@ const farYAML = `
 // onNodesSite returns the configuration of a site with these nodes.
 func onNodesSite(t testing.TB, policy string, lease time.Duration, nodes ...*nodetest.Daemon) Config {
 	t.Helper()
-	cfg, err := ParseConfig([]byte(fmt.Sprintf("version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\ndata_dir: %s\ngrace: 1s\non_stop: end\nservices:\n  inline:%s\n%s",
-		t.TempDir(), farYAML, onNodes(policy, lease, nodes...))), "")
+	cfg, err := ParseConfig(
+		[]byte(fmt.Sprintf("version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\ndata_dir: %s\n"+
+			"grace: 1s\non_stop: end\nservices:\n  inline:%s\n%s",
+			t.TempDir(), farYAML, onNodes(policy, lease, nodes...))), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,8 @@ func (s *Server) share() (*sharedRunner, error) {
 	}
 	if worth < cgroup.Processor {
 		s.log.Warn("site has more processors than its host; each gets a part of one", "processors",
-			s.about.Platform.Width(), "host_processors", runtime.NumCPU(), "part", float64(worth)/float64(cgroup.Processor))
+			s.about.Platform.Width(), "host_processors", runtime.NumCPU(), "part",
+			float64(worth)/float64(cgroup.Processor))
 	}
 	return &sharedRunner{
 		host: host, pool: nodes, pins: pins, gauge: newGauge(nearMeter{host}, worth, nodes),

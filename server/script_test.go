@@ -43,8 +43,10 @@ func TestBatchScriptIsAServiceUnderSlurm(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	var log strings.Builder
 	build := func(text string) Config {
-		cfg, err := ParseConfig([]byte("version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\non_stop: end\ndata_dir: "+t.TempDir()+
-			"\nbatch: {type: slurm, conf: "+c.Conf()+", interval: 300ms, timeout: 3s}\nservices:\n  inline:"+oldService), withScript(t, text))
+		cfg, err := ParseConfig([]byte("version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\n"+
+			"on_stop: end\ndata_dir: "+t.TempDir()+
+			"\nbatch: {type: slurm, conf: "+c.Conf()+", interval: 300ms, timeout: 3s}\nservices:\n  inline:"+
+			oldService), withScript(t, text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +79,8 @@ func TestBatchScriptIsAServiceUnderSlurm(t *testing.T) {
 }
 
 func TestBatchScriptIsAServiceWithoutSlurm(t *testing.T) {
-	cfg, err := ParseConfig([]byte("version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\non_stop: end\ndata_dir: "+t.TempDir()+
+	cfg, err := ParseConfig([]byte("version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\n"+
+		"on_stop: end\ndata_dir: "+t.TempDir()+
 		"\nnodes: [{processors: 2}]\nservices:\n  inline:"+oldService), withScript(t, old))
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,8 @@ func TestSlurmJobsRunWithFilesArgumentsAndExitCodes(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
 	s := start(t, slurmSite(t, c, "on_stop: end"))
 	described, err := s.client.Describe(within(t), &droverv1.DescribeRequest{})
-	if err != nil || described.GetSite().GetPolicy() != "slurm" || described.GetSite().GetPlatform().GetProcessors() != 4 {
+	if err != nil || described.GetSite().GetPolicy() != "slurm" ||
+		described.GetSite().GetPlatform().GetProcessors() != 4 {
 		t.Errorf("%v, %v", described.GetSite(), err)
 	}
 	input := []byte("copied content\n")
@@ -239,8 +240,9 @@ func TestJobsMoveBetweenSlurmAndEmbeddedSites(t *testing.T) {
 			t.Parallel()
 			c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
 			lines := map[string]string{
-				"slurm": fmt.Sprintf("batch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s}\nnodes: []", c.Conf()),
-				"exec":  "policy: {name: fcfs}",
+				"slurm": fmt.Sprintf("batch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s}\nnodes: []",
+					c.Conf()),
+				"exec": "policy: {name: fcfs}",
 			}
 			g := newMixedGrid(t, map[string]string{"lyon": lines[from], "nice": lines[to]})
 			id := g.queue(payload)
@@ -297,7 +299,8 @@ func TestJobsQueueUpToALimitWhileSlurmIsUnreachable(t *testing.T) {
 	p.kill()
 	p.run()
 	take(1)
-	_, err = p.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: g.request("once", 1, false, 0)})
+	_, err = p.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: g.request("once", 1, false,
+		0)})
 	if _, why := detail(t, err); why.GetReason() != "batch-silent" {
 		t.Errorf("one job over the limit: %v", err)
 	}
@@ -397,7 +400,8 @@ on_stop: end`))
 		for code, want := range map[int64]droverv1.JobState{0: done, 3: failed} {
 			wiped := arguments{"book": text(book), "what": text(what), "code": number(code)}
 			j := s.submit(t, &droverv1.Request{Service: "wipe", Arguments: wiped})
-			if got := s.until(t, j.GetId(), want); int64(got.GetOutcome().GetExitCode()) != code || got.GetAttempt() != 1 {
+			if got := s.until(t, j.GetId(), want); int64(got.GetOutcome().GetExitCode()) != code ||
+				got.GetAttempt() != 1 {
 				t.Errorf("%s, %d: %v", what, code, got)
 			}
 			ids = append(ids, j.GetId())

@@ -134,7 +134,8 @@ func (s *Server) jobUsage(j *site.Job, f *batch.Found, nodes []rpc.NodeUsage) rp
 	planned := u.Declared // what the policy plans with
 	if s.shared != nil {
 		if r, measured := s.shared.gauge.read(f.Key); measured {
-			u.Need, u.CPURate, u.Memory, u.PeakMemory, u.CPUTime, u.MeasuredAt = r.need, r.rate, r.memory, r.most, r.cpu, r.at
+			u.Need, u.CPURate, u.Memory, u.PeakMemory, u.CPUTime, u.MeasuredAt = r.need, r.rate, r.memory, r.most,
+				r.cpu, r.at
 			if s.cfg.Policy.Settings["discover"] != "off" {
 				planned = r.need
 			}

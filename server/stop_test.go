@@ -82,7 +82,8 @@ func TestStoppingServerRefusesNewWork(t *testing.T) {
 	_, estimate := s.client.Estimate(ctx, &droverv1.EstimateRequest{Request: req})
 	_, upload := s.upload(ctx, []byte("x"))
 	for name, err := range map[string]error{"submit": submit, "estimate": estimate, "upload": upload} {
-		if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "stopping" || !d.GetRetryable() {
+		if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "stopping" ||
+			!d.GetRetryable() {
 			t.Errorf("%s: %v %v", name, code, d)
 		}
 	}

@@ -54,9 +54,9 @@ func (s *Server) notify(r *site.Record) {
 
 // subscribe returns a job's state and a channel that receives its latest state after each change.
 // cancel ends the subscription.
-func (s *Server) subscribe(ctx context.Context, id batch.JobID) (first site.Job, changes <-chan site.Job, cancel func(),
-	err error,
-) {
+func (s *Server) subscribe(
+	ctx context.Context, id batch.JobID,
+) (first site.Job, changes <-chan site.Job, cancel func(), err error) {
 	w := make(chan site.Job, 1)
 	var failed error
 	err = s.see(ctx, func() {

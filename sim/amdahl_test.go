@@ -59,7 +59,10 @@ func TestWalltimesMatchThePaperExactly(t *testing.T) {
 		return s.Inv(s.Add(s, new(big.Rat).Quo(p, big.NewRat(int64(n), 1))))
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		a := amdahl{parallel: rapid.Int64Range(0, millionths).Draw(t, "parallel"), limit: rapid.Int32Range(1, 700).Draw(t, "limit")}
+		a := amdahl{
+			parallel: rapid.Int64Range(0, millionths).Draw(t, "parallel"), limit: rapid.Int32Range(1, 700).Draw(t,
+				"limit"),
+		}
 		traced := rapid.Int32Range(2, batch.MaxProcessors).Draw(t, "traced")
 		walltime := rapid.Int64Range(1, 10_000_000_000).Draw(t, "walltime")
 		widest := rapid.Int32Range(1, 700).Draw(t, "widest")
@@ -71,7 +74,8 @@ func TestWalltimesMatchThePaperExactly(t *testing.T) {
 		for i, shape := range menu {
 			n := int32(i + 1)
 			want := ceil(new(big.Rat).Quo(w1, speedup(a, n)))
-			if shape.Width != n || !want.IsInt64() || want.Int64() != int64(shape.Walltime/batch.Second) && shape.Walltime != batch.Forever {
+			if shape.Width != n || !want.IsInt64() ||
+				want.Int64() != int64(shape.Walltime/batch.Second) && shape.Walltime != batch.Forever {
 				t.Fatalf("width %d: %v, want %v s", n, shape, want)
 			}
 			if shape.Walltime == batch.Forever && want.Cmp(big.NewInt(int64(batch.Forever/batch.Second))) <= 0 {
@@ -120,12 +124,14 @@ func TestRuntimesKeepTheirPartOfTheWalltime(t *testing.T) {
 		t.Errorf("of forever: %v", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		runtime, walltime := rapid.Int64Range(0, 10_000_000).Draw(t, "runtime"), rapid.Int64Range(1, 10_000_000).Draw(t, "walltime")
+		runtime, walltime := rapid.Int64Range(0, 10_000_000).Draw(t, "runtime"), rapid.Int64Range(1, 10_000_000).Draw(t,
+			"walltime")
 		got := rapid.Int64Range(1, 800_000).Draw(t, "got")
 		x := big.NewRat(runtime, walltime)
 		x.Mul(x, big.NewRat(got, 1)).Add(x, big.NewRat(1, 2))
 		want := new(big.Int).Div(x.Num(), x.Denom())
-		if r := ratio(batch.Duration(runtime)*batch.Second, batch.Duration(walltime)*batch.Second, batch.Duration(got)*batch.Second); int64(r/batch.Second) != want.Int64() {
+		if r := ratio(batch.Duration(runtime)*batch.Second, batch.Duration(walltime)*batch.Second,
+			batch.Duration(got)*batch.Second); int64(r/batch.Second) != want.Int64() {
 			t.Fatalf("%v, want %v s", r, want)
 		}
 	})

@@ -16,7 +16,9 @@ func compared(ends []float64, local ...bool) *Result {
 	w, r := &Workload{}, &Result{}
 	for i, end := range ends {
 		w.Jobs = append(w.Jobs, Job{ID: int64(i + 1), Submit: batch.Time(i) * 10e6, Local: local[i]})
-		r.Outcomes = append(r.Outcomes, Outcome{Start: batch.Time((end - 100) * 1e6), End: batch.Time(end * 1e6), Width: 1})
+		r.Outcomes = append(r.Outcomes, Outcome{
+			Start: batch.Time((end - 100) * 1e6), End: batch.Time(end * 1e6), Width: 1,
+		})
 	}
 	r.Workload = w
 	r.Summary.Figures = measure(w, r.Outcomes, 1, nil)
@@ -47,7 +49,8 @@ func TestComparisonOfSixJobsMatchesHandCalculation(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Comparison{
-		Jobs: 6, GridJobs: 5, Impacted: 3, ImpactedShare: 0.6, Reallocations: 6, ReallocationsShare: 1.2, Early: 1, EarlyShare: 1. / 3,
+		Jobs: 6, GridJobs: 5, Impacted: 3, ImpactedShare: 0.6, Reallocations: 6, ReallocationsShare: 1.2, Early: 1,
+		EarlyShare:       1. / 3,
 		RelativeResponse: 1041. / 1090,
 		ResponseMean:     (100 + 240 + 500.9 + 700 + 101) / 5., ResponseReference: (100 + 390 + 500 + 600 + 100) / 5.,
 		WaitMean: (0 + 140 + 400.9 + 600 + 1) / 5., WaitReference: (0 + 290 + 400 + 500 + 0) / 5.,
@@ -76,7 +79,8 @@ func TestOnlyRunsOfTheSameJobsAreCompared(t *testing.T) {
 	other := compared([]float64{100, 400}, false, false)
 	other.Workload.Jobs[1].Type = 3 // of another seed
 	for name, run := range map[string]*Result{
-		"one more": compared([]float64{100, 400, 500}, false, false, false), "another is local": compared([]float64{100, 400}, false, true), "another type": other,
+		"one more":         compared([]float64{100, 400, 500}, false, false, false),
+		"another is local": compared([]float64{100, 400}, false, true), "another type": other,
 	} {
 		if _, err := Compare(reference, run); !errors.Is(err, ErrOtherWorkload) {
 			t.Errorf("%s: %v", name, err)

@@ -25,7 +25,8 @@ func TestAJobOfConvergentHasAMachineToItself(t *testing.T) {
 			t.Errorf("job %d runs from %d to %d, want %v", i+1, o.Start, o.End, want)
 		}
 	}
-	if got := []string{r.Outcomes[0].Processors, r.Outcomes[1].Processors, r.Outcomes[2].Processors}; got[0] != "0" || got[1] != "1" || got[2] != "0" {
+	if got := []string{r.Outcomes[0].Processors, r.Outcomes[1].Processors, r.Outcomes[2].Processors}; got[0] != "0" ||
+		got[1] != "1" || got[2] != "0" {
 		t.Errorf("on nodes %v", got)
 	}
 }

@@ -31,7 +31,8 @@ func TestSharesOfTypesAreExactProbabilities(t *testing.T) {
 		}
 	}
 	thirds, errs := (&Moldable{Types: []MoldableType{{"0.5", 2, "1/3"}, {"0.25", 4, "1/6"}, {"0", 8, "0.5"}}}).parse()
-	if len(errs) > 0 || thirds[0].upTo != 2 || thirds[1].upTo != 3 || thirds[2].upTo != 6 || thirds[1].parallel != 250_000 {
+	if len(errs) > 0 || thirds[0].upTo != 2 || thirds[1].upTo != 3 || thirds[2].upTo != 6 ||
+		thirds[1].parallel != 250_000 {
 		t.Errorf("%+v %v", thirds, errs)
 	}
 }

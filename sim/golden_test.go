@@ -64,7 +64,9 @@ func wantFiles(t *testing.T, name string, r *sim.Result) {
 	if err := json.Unmarshal(read("timing.json"), &timing); err != nil {
 		t.Fatal(err)
 	}
-	want := sim.Timing{Schema: "drover.sim.timing/1", WallSeconds: 2, JobsPerSecond: float64(r.Summary.Jobs) / 2, PeakMemory: 1 << 20}
+	want := sim.Timing{
+		Schema: "drover.sim.timing/1", WallSeconds: 2, JobsPerSecond: float64(r.Summary.Jobs) / 2, PeakMemory: 1 << 20,
+	}
 	if d := cmp.Diff(want, timing); d != "" {
 		t.Errorf("timing.json (-want +got):\n%s", d)
 	}
@@ -133,11 +135,17 @@ func TestSchedulesOfAnEstablishedSimulator(t *testing.T) {
 	}{
 		{name: "fcfs", policy: "fcfs", table: "fcfs", least: 1000},
 		{name: "easy", policy: "easy", table: "easy", least: 995, wait: 13775.95, bounded: 83.443, within: 0.002},
-		{name: "easy by event", policy: "easy", table: "easy", byEvent: true, least: 1000, wait: 13775.95, bounded: 83.443, within: 1e-5},
+		{
+			name: "easy by event", policy: "easy", table: "easy", byEvent: true, least: 1000, wait: 13775.95,
+			bounded: 83.443, within: 1e-5,
+		},
 		{name: "cbf", policy: "cbf", table: "cons", least: 1000, wait: 12241.08, bounded: 49.790, within: 1e-5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := sim.Single{Trace: golden(t, "syn1000.swf.gz"), Procs: 256, Policy: c.policy, Places: true, PassEachEvent: c.byEvent}
+			s := sim.Single{
+				Trace: golden(t, "syn1000.swf.gz"), Procs: 256, Policy: c.policy, Places: true,
+				PassEachEvent: c.byEvent,
+			}
 			r, err := s.Run(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -219,7 +227,8 @@ func TestKnownMeanWaitsOfEASY(t *testing.T) {
 					t.Errorf("a pass for each event %t: mean wait %.2f s, want %.2f s", s.PassEachEvent, got, want.wait)
 				}
 				if want.close && math.Abs(off) > 0.01 {
-					t.Errorf("a pass for each event %t: mean wait %.2f s, want %.2f s within 1%%", s.PassEachEvent, got, c.known)
+					t.Errorf("a pass for each event %t: mean wait %.2f s, want %.2f s within 1%%", s.PassEachEvent, got,
+						c.known)
 				}
 			}
 		})

@@ -50,11 +50,18 @@ func TestPromisesHoldForJobsThatAreNotHeld(t *testing.T) {
 		patience := rapid.SampledFrom([]string{"off", "0", "1", "2"}).Draw(rt, "patience")
 		s := &Scenario{
 			Version: 1, Mapping: MappingMCT,
-			Sites: []GridSite{{Name: "a", Procs: 8, Policy: "cbf", Trace: "-"}, {Name: "b", Procs: 5, Speed: "1.4", Policy: "cbf"}, {Name: "c", Procs: 3, Policy: "cbf"}},
+			Sites: []GridSite{
+				{Name: "a", Procs: 8, Policy: "cbf", Trace: "-"},
+				{Name: "b", Procs: 5, Speed: "1.4", Policy: "cbf"},
+				{Name: "c", Procs: 3, Policy: "cbf"},
+			},
 			Reallocation: &Reallocation{
 				Algorithm: rapid.SampledFrom([]string{"regular", "all-cancellation"}).Draw(rt, "algorithm"),
-				Heuristic: rapid.SampledFrom([]string{"mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain"}).Draw(rt, "heuristic"),
-				Period:    fmt.Sprintf("%ds", rapid.IntRange(1, 40).Draw(rt, "period")), Threshold: "1s", Patience: patience,
+				Heuristic: rapid.SampledFrom([]string{
+					"mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain",
+				}).Draw(rt, "heuristic"),
+				Period: fmt.Sprintf("%ds", rapid.IntRange(1, 40).Draw(rt, "period")), Threshold: "1s",
+				Patience: patience,
 			},
 		}
 		if errs := s.Validate(); len(errs) > 0 {
@@ -78,7 +85,8 @@ func TestPromisesHoldForJobsThatAreNotHeld(t *testing.T) {
 			run := batch.Duration(rapid.IntRange(1, 60).Draw(rt, "run")) * batch.Second
 			home := rapid.IntRange(0, 2).Draw(rt, "home")
 			w.Jobs = append(w.Jobs, Job{
-				ID: int64(i), Submit: now, Runtime: run, Home: int32(home), Local: rapid.IntRange(0, 2).Draw(rt, "local") == 0,
+				ID: int64(i), Submit: now, Runtime: run, Home: int32(home), Local: rapid.IntRange(0, 2).Draw(rt,
+					"local") == 0,
 				Walltime: run + batch.Duration(rapid.IntRange(0, 60).Draw(rt, "more"))*batch.Second,
 				Width:    int32(rapid.IntRange(1, int(s.Sites[home].Procs)).Draw(rt, "width")),
 			})

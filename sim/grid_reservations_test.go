@@ -31,24 +31,34 @@ reservations: [{site: a, width: 3, start: 50s, end: 80s}]
 // Job 2 would be done at 40 at a, were that not reserved from 20 on.
 func TestMCTPlansAroundReservations(t *testing.T) {
 	traces := map[string]string{"a.swf": rigid(1, 0, 10, 4, 10) + rigid(2, 0, 30, 4, 30)}
-	const text = "mapping: mct\nsites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, {name: b, procs: 4, speed: 0.5, policy: easy}]\n"
+	const text = "mapping: mct\nsites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, " +
+		"{name: b, procs: 4, speed: 0.5, policy: easy}]\n"
 	wantSchedule(t, grid(t, text, traces), "1@0-10a 2@10-40a")
-	wantSchedule(t, grid(t, text+"reservations: [{site: a, width: 1, start: 20s, end: 60s}]\n", traces), "1@0-10a 2@0-60b")
+	wantSchedule(t, grid(t, text+"reservations: [{site: a, width: 1, start: 20s, end: 60s}]\n", traces),
+		"1@0-10a 2@0-60b")
 }
 
 func TestInvalidReservationsAreRefused(t *testing.T) {
-	for text, want := range map[string]string{
-		"{site: b, width: 1, start: 0s, end: 1d}":                                                 `reservations[0].site: "b", accepted: the name of a site`,
-		"{site: d, width: 1, start: 0s, end: 1d}":                                                 `reservations[0].site: "d", accepted: a site whose policy takes reservations: cbf, dynp, easy, fcfs, overbook`,
-		"{site: a, width: 0, start: 0s, end: 1d}":                                                 "reservations[0].width: 0, accepted: 1..4",
-		"{site: a, width: 1, start: 1d, end: 1d}":                                                 `reservations[0].end: "1d", accepted: later than its start`,
-		"{site: a, width: 1, start: soon, end: 1d}":                                               `reservations[0].start: "soon"`,
-		"{site: a, width: 3, start: 0s, end: 2d}, {site: a, width: 2, start: 1d, end: 3d}":        "reservations[1].width: 2, accepted: 1..1, which other",
-		"{site: a, width: 3, start: 0s, end: 2d}, {site: a, width: 2, start: 2d, end: 3d, at: 1}": "at",
+	for _, c := range []struct{ text, want string }{
+		{"{site: b, width: 1, start: 0s, end: 1d}", `reservations[0].site: "b", accepted: the name of a site`},
+		{
+			"{site: d, width: 1, start: 0s, end: 1d}",
+			`reservations[0].site: "d", accepted: a site whose policy takes reservations: cbf, dynp, easy, fcfs, overbook`,
+		},
+		{"{site: a, width: 0, start: 0s, end: 1d}", "reservations[0].width: 0, accepted: 1..4"},
+		{"{site: a, width: 1, start: 1d, end: 1d}", `reservations[0].end: "1d", accepted: later than its start`},
+		{"{site: a, width: 1, start: soon, end: 1d}", `reservations[0].start: "soon"`},
+		{
+			"{site: a, width: 3, start: 0s, end: 2d}, {site: a, width: 2, start: 1d, end: 3d}",
+			"reservations[1].width: 2, accepted: 1..1, which other",
+		},
+		{"{site: a, width: 3, start: 0s, end: 2d}, {site: a, width: 2, start: 2d, end: 3d, at: 1}", "at"},
 	} {
-		scenario := "version: 1\nsites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, {name: d, procs: 4, policy: dfrs}]\nreservations: [" + text + "]\n"
-		if _, err := sim.ParseScenario(strings.NewReader(scenario), "s"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", text, err, want)
+		scenario := "version: 1\nsites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, " +
+			"{name: d, procs: 4, policy: dfrs}]\nreservations: [" + c.text + "]\n"
+		if _, err := sim.ParseScenario(strings.NewReader(scenario), "s"); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.text, err, c.want)
 		}
 	}
 }

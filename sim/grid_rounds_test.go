@@ -37,7 +37,8 @@ sites: [{name: a, procs: 4, policy: cbf, trace: g.swf}, {name: b, procs: 4, poli
 	if without.Summary.Reallocation != nil {
 		t.Errorf("without rounds: %+v", without.Summary.Reallocation)
 	}
-	const older, later = "1@0-1000a 2@0-90b 5@90-390b 3@390-490b 4@490-590b", "1@0-1000a 2@0-90b 5@90-390b 3@490-590b 4@390-490b"
+	const older, later = "1@0-1000a 2@0-90b 5@90-390b 3@390-490b 4@490-590b",
+		"1@0-1000a 2@0-90b 5@90-390b 3@490-590b 4@390-490b"
 	for _, c := range []struct{ text, want string }{
 		{"{period: 100s}", older},
 		{"{period: 100s, algorithm: all-cancellation}", older},
@@ -108,12 +109,18 @@ func TestWrongReallocationListsWhatIsAccepted(t *testing.T) {
 		"{patience: -1}":         `reallocation.patience: "-1", accepted: 0 or more, or off`,
 		"{mapping: none}":        "reallocation.mapping: unknown key, accepted: algorithm,",
 	} {
-		_, err := sim.ParseScenario(strings.NewReader("version: 1\nmapping: mct\nsites: [{name: a, trace: t, procs: 1, policy: cbf}]\nreallocation: "+text+"\n"), "s.yaml")
+		_, err := sim.ParseScenario(
+			strings.NewReader("version: 1\nmapping: mct\nsites: [{name: a, trace: t, procs: 1, policy: cbf}]\n"+
+				"reallocation: "+text+"\n"), "s.yaml",
+		)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	_, err := sim.ParseScenario(strings.NewReader("version: 1\nsites: [{name: a, trace: t, procs: 1, policy: cbf}]\nreallocation: {}\n"), "s.yaml")
+	_, err := sim.ParseScenario(
+		strings.NewReader("version: 1\nsites: [{name: a, trace: t, procs: 1, policy: cbf}]\nreallocation: {}\n"),
+		"s.yaml",
+	)
 	if err == nil || !strings.Contains(err.Error(), "accepted: with mapping mct") {
 		t.Errorf("without a mapping: %v", err)
 	}
@@ -133,10 +140,14 @@ sites:
   - {name: c, procs: 3, policy: cbf}
 reallocation: {algorithm: %[3]s, heuristic: %[4]s, window: %[5]s, period: %[6]ds, threshold: %[7]ds, patience: %[8]s}
 `, policy, rapid.Bool().Draw(rt, "local"), rapid.SampledFrom([]string{"regular", "all-cancellation"}).Draw(rt, "algorithm"),
-			rapid.SampledFrom([]string{"mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain"}).Draw(rt, "heuristic"),
+			rapid.SampledFrom([]string{"mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain"}).Draw(rt,
+				"heuristic"),
 			rapid.SampledFrom([]string{"3", "all"}).Draw(rt, "window"), rapid.IntRange(1, 60).Draw(rt, "period"),
-			rapid.IntRange(0, 20).Draw(rt, "threshold"), rapid.SampledFrom([]string{"off", "0", "1", "2", "3"}).Draw(rt, "patience"))
-		for name, content := range map[string]string{"s.yaml": text, "a.swf": drawTrace(rt, 8), "b.swf": drawTrace(rt, 5)} {
+			rapid.IntRange(0, 20).Draw(rt, "threshold"), rapid.SampledFrom([]string{"off", "0", "1", "2", "3"}).Draw(rt,
+				"patience"))
+		for name, content := range map[string]string{
+			"s.yaml": text, "a.swf": drawTrace(rt, 8), "b.swf": drawTrace(rt, 5),
+		} {
 			write(t, filepath.Join(dir, name), content)
 		}
 		run := func() *sim.Result {

@@ -14,7 +14,8 @@ func (g *Grid) submit(now batch.Time, r *gridRun, i int) error {
 	j := &r.jobs[i]
 	if !g.mct || j.Local {
 		s := g.sites[j.Home]
-		s.enqueue(now, i, batch.Shape{Width: j.Width, Walltime: s.speed.Scale(j.Walltime).CeilSeconds()}, batch.Key{}, 0)
+		s.enqueue(now, i, batch.Shape{Width: j.Width, Walltime: s.speed.Scale(j.Walltime).CeilSeconds()}, batch.Key{},
+			0)
 		return nil
 	}
 	request := &site.Request{Service: traceService, Menu: r.menus.take(i, j)}
@@ -95,7 +96,8 @@ func (s *gridSite) enqueue(now batch.Time, i int, shape batch.Shape, key batch.K
 	s.keys[spec.Handle] = key
 	work, killed := s.overrun.work(s.runtime(&s.run.jobs[i], shape.Walltime), shape.Walltime)
 	s.run.outcomes[i] = Outcome{
-		Start: batch.Never, End: batch.Never, Width: shape.Width, Walltime: shape.Walltime, Site: s.index, Killed: killed,
+		Start: batch.Never, End: batch.Never, Width: shape.Width, Walltime: shape.Walltime, Site: s.index,
+		Killed: killed,
 	}
 	if s.shared {
 		s.run.outcomes[i].Work = work

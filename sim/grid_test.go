@@ -18,7 +18,8 @@ func TestMappingNoneKeepsJobsAtHomeAndMCTDoesNot(t *testing.T) {
 		"a.swf": rigid(1, 0, 100, 4, 100) + rigid(2, 10, 100, 4, 100) + rigid(3, 20, 10, 1, 10),
 		"b.swf": rigid(4, 0, 10, 1, 10),
 	}
-	const sites = "sites: [{name: a, trace: a.swf, procs: 4, policy: easy}, {name: b, trace: b.swf, procs: 4, policy: cbf}]\n"
+	const sites = "sites: [{name: a, trace: a.swf, procs: 4, policy: easy}, {name: b, trace: b.swf, procs: 4, " +
+		"policy: cbf}]\n"
 	for mapping, want := range map[string]string{
 		"":              "1@0-100a 4@0-10b 2@100-200a 3@200-210a",
 		"mapping: none": "1@0-100a 4@0-10b 2@100-200a 3@200-210a",
@@ -75,9 +76,11 @@ sites: [{name: a, trace: a.swf, procs: 4, policy: %s}, {name: b, procs: 4, speed
 // A walltime is rounded up to whole seconds, a runtime to the microsecond:
 // 100/1.2 is 84 and 83.333334. Of job 3 the runtime is 84.166667.
 func TestSpeedScalesWalltimeAndRuntime(t *testing.T) {
-	traces := map[string]string{"t.swf": rigid(1, 0, 100, 1, 100) + rigid(2, 0, 50, 1, 120) + rigid(3, 0, 101, 1, 100) + rigid(4, 0, 0, 1, 1)}
+	traces := map[string]string{"t.swf": rigid(1, 0, 100, 1, 100) + rigid(2, 0, 50, 1, 120) + rigid(3, 0, 101, 1,
+		100) + rigid(4, 0, 0, 1, 1)}
 	for _, mapping := range []string{"none", "mct"} {
-		r := grid(t, "mapping: "+mapping+"\nsites: [{name: a, trace: t.swf, procs: 4, speed: 1.2, policy: cbf}]\n", traces)
+		r := grid(t, "mapping: "+mapping+"\nsites: [{name: a, trace: t.swf, procs: 4, speed: 1.2, policy: cbf}]\n",
+			traces)
 		wantSchedule(t, r, "1@0-83.333334 2@0-41.666667 3@0-84! 4@0-0")
 		for i, want := range []float64{84, 100, 84, 1} {
 			if got := r.Outcomes[i].Walltime.Seconds(); got != want {
@@ -94,25 +97,41 @@ func TestJobsTooWideForTheirHomeRunElsewhereUnderMCT(t *testing.T) {
 		"a.swf": rigid(1, 0, 10, 4, 10) + rigid(2, 1, 10, 8, 10) + rigid(3, 2, 10, 9, 10) + rigid(4, 3, -1, 1, 10),
 		"b.swf": rigid(5, 0, 10, 8, 10) + rigid(6, 0, 10, 99, 10),
 	}
-	const sites = "sites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, {name: b, trace: b.swf, procs: 8, policy: fcfs}]\n"
+	const sites = "sites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, {name: b, trace: b.swf, procs: 8, policy: " +
+		"fcfs}]\n"
 	for _, c := range []struct {
 		mapping, want string
 		a, b, all     sim.Rejected
 	}{
-		{"none", "1@0-10a 5@0-10b", sim.Rejected{UnknownRuntime: 1, TooWide: 2}, sim.Rejected{TooWide: 1}, sim.Rejected{UnknownRuntime: 1, TooWide: 3}},
-		{"mct", "1@0-10a 5@0-10b 2@10-20b", sim.Rejected{UnknownRuntime: 1, TooWide: 1}, sim.Rejected{TooWide: 1}, sim.Rejected{UnknownRuntime: 1, TooWide: 2}},
+		{
+			"none", "1@0-10a 5@0-10b",
+			sim.Rejected{UnknownRuntime: 1, TooWide: 2},
+			sim.Rejected{TooWide: 1},
+			sim.Rejected{UnknownRuntime: 1, TooWide: 3},
+		},
+		{
+			"mct", "1@0-10a 5@0-10b 2@10-20b",
+			sim.Rejected{UnknownRuntime: 1, TooWide: 1},
+			sim.Rejected{TooWide: 1},
+			sim.Rejected{UnknownRuntime: 1, TooWide: 2},
+		},
 	} {
 		r := grid(t, "mapping: "+c.mapping+"\n"+sites, traces)
 		wantSchedule(t, r, c.want)
-		if a, b, all := r.Summary.Sites[0].Rejected, r.Summary.Sites[1].Rejected, r.Summary.Rejected; a != c.a || b != c.b || all != c.all {
-			t.Errorf("mapping %s: rejected %+v, %+v, in all %+v; want %+v, %+v, %+v", c.mapping, a, b, all, c.a, c.b, c.all)
+		if a, b, all := r.Summary.Sites[0].Rejected, r.Summary.Sites[1].Rejected, r.Summary.Rejected; a != c.a ||
+			b != c.b || all != c.all {
+			t.Errorf("mapping %s: rejected %+v, %+v, in all %+v; want %+v, %+v, %+v", c.mapping, a, b, all, c.a, c.b,
+				c.all)
 		}
 	}
 }
 
 func TestAlignMovesEveryTraceToInstantZero(t *testing.T) {
-	traces := map[string]string{"a.swf": rigid(1, 1000, 10, 4, 10) + rigid(2, 1005, 10, 4, 10), "b.swf": rigid(3, 4000, 10, 4, 10)}
-	const sites = "\nsites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, {name: b, trace: b.swf, procs: 4, policy: cbf}]\n"
+	traces := map[string]string{
+		"a.swf": rigid(1, 1000, 10, 4, 10) + rigid(2, 1005, 10, 4, 10), "b.swf": rigid(3, 4000, 10, 4, 10),
+	}
+	const sites = "\nsites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, {name: b, trace: b.swf, procs: 4, " +
+		"policy: cbf}]\n"
 	for align, want := range map[string]string{
 		"":             "1@0-10a 3@0-10b 2@10-20a",
 		"align: true":  "1@0-10a 3@0-10b 2@10-20a",
@@ -120,15 +139,20 @@ func TestAlignMovesEveryTraceToInstantZero(t *testing.T) {
 	} {
 		r := grid(t, align+sites, traces)
 		wantSchedule(t, r, want)
-		if want := map[string]float64{"": 20, "align: true": 20, "align: false": 3010}[align]; r.Summary.Makespan != want {
+		if want := map[string]float64{
+			"": 20, "align: true": 20, "align: false": 3010,
+		}[align]; r.Summary.Makespan != want {
 			t.Errorf("%q: makespan %v, want %v", align, r.Summary.Makespan, want)
 		}
 	}
 }
 
 func TestFiguresOfAGridArePerSiteAndOfAll(t *testing.T) {
-	r := grid(t, "sites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, {name: b, trace: b.swf, procs: 12, speed: 2, policy: fcfs}, {name: c, procs: 1, policy: easy}]\n",
-		map[string]string{"a.swf": rigid(1, 0, 100, 4, 100) + rigid(2, 0, 100, 4, 100), "b.swf": rigid(3, 0, 100, 6, 60)})
+	r := grid(t, "sites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, {name: b, trace: b.swf, procs: 12, speed: "+
+		"2, policy: fcfs}, {name: c, procs: 1, policy: easy}]\n",
+		map[string]string{
+			"a.swf": rigid(1, 0, 100, 4, 100) + rigid(2, 0, 100, 4, 100), "b.swf": rigid(3, 0, 100, 6, 60),
+		})
 	for i, want := range []struct {
 		name, policy, speed  string
 		procs                int32
@@ -144,8 +168,10 @@ func TestFiguresOfAGridArePerSiteAndOfAll(t *testing.T) {
 		if i < len(r.Summary.Sites) {
 			got = r.Summary.Sites[i]
 		}
-		if got.Name != want.name || got.Policy != want.policy || got.Speed != want.speed || got.Processors != want.procs || got.Jobs != want.jobs ||
-			got.Killed != want.killed || got.Makespan != want.makespan || got.Utilization != want.used || got.WaitMean != want.wait {
+		if got.Name != want.name || got.Policy != want.policy || got.Speed != want.speed ||
+			got.Processors != want.procs || got.Jobs != want.jobs ||
+			got.Killed != want.killed || got.Makespan != want.makespan || got.Utilization != want.used ||
+			got.WaitMean != want.wait {
 			t.Errorf("site %+v, want %+v", got, want)
 		}
 	}
@@ -160,7 +186,10 @@ func TestGridOfOneSiteMatchesASingleCluster(t *testing.T) {
 		for _, mapping := range []string{"mct", "none"} {
 			t.Run(policy+"-"+mapping, func(t *testing.T) {
 				dir := files(t, map[string]string{
-					"s.yaml": fmt.Sprintf("version: 1\nmapping: %s\nalign: false\nsites: [{name: site, trace: t.swf, procs: 8, policy: %s}]\n", mapping, policy),
+					"s.yaml": fmt.Sprintf(
+						"version: 1\nmapping: %s\nalign: false\n"+
+							"sites: [{name: site, trace: t.swf, procs: 8, policy: %s}]\n", mapping, policy,
+					),
 				})
 				path, file := filepath.Join(dir, "s.yaml"), filepath.Join(dir, "t.swf")
 				rapid.Check(t, func(t *rapid.T) {

@@ -97,7 +97,11 @@ func (m *Moldable) parse() ([]moldableType, []error) {
 		whole = lcm(whole, s.Denom())
 	}
 	if whole.Cmp(big.NewInt(maxWholeDraw)) > 0 {
-		return nil, []error{errors.New("moldable.types: shares without a common denominator of at most 10^12, accepted: simpler ones")}
+		return nil,
+			[]error{
+				errors.New("moldable.types: shares without a common denominator of at most 10^12, accepted: simpler " +
+					"ones"),
+			}
 	}
 	for k, s := range sums {
 		types[k].upTo = new(big.Int).Div(new(big.Int).Mul(s.Num(), whole), s.Denom()).Uint64()

@@ -51,14 +51,20 @@ sites: [{name: a, trace: t.swf, procs: 4, policy: cbf}, {name: b, procs: 2, spee
 
 // Job 2 of the grid comes before jobs 3 and 4 of b's users, and ends there first.
 func TestGridFiguresCountGridJobsOnly(t *testing.T) {
-	traces := map[string]string{"a.swf": rigid(1, 0, 100, 2, 100) + rigid(2, 0, 50, 2, 50), "b.swf": rigid(3, 0, 100, 2, 100) + rigid(4, 1, 10, 2, 10)}
-	const sites = "mapping: mct\nsites: [{name: a, trace: a.swf, procs: 2, policy: cbf}, {name: b, trace: b.swf, procs: 2, policy: cbf%s}]\n"
+	traces := map[string]string{
+		"a.swf": rigid(1, 0, 100, 2, 100) + rigid(2, 0, 50, 2, 50), "b.swf": rigid(3, 0, 100, 2, 100) + rigid(4, 1, 10,
+			2, 10),
+	}
+	const sites = "mapping: mct\nsites: [{name: a, trace: a.swf, procs: 2, policy: cbf}, {name: b, trace: b.swf, " +
+		"procs: 2, policy: cbf%s}]\n"
 	r := grid(t, fmt.Sprintf(sites, ", local: true"), traces)
 	wantSchedule(t, r, "1@0-100a 2@0-50b 3@50-150b 4@150-160b")
-	if g := r.Summary.GridFigures(); g.Jobs != 2 || g.ResponseMean != 75 || r.Summary.ResponseMean != (100+50+150+159)/4. {
+	if g := r.Summary.GridFigures(); g.Jobs != 2 || g.ResponseMean != 75 ||
+		r.Summary.ResponseMean != (100+50+150+159)/4. {
 		t.Errorf("of the grid %+v, of all %+v", g, r.Summary.Figures)
 	}
-	if r = grid(t, fmt.Sprintf(sites, ""), traces); r.Summary.Grid != nil || r.Summary.GridFigures() != &r.Summary.Figures {
+	if r = grid(t, fmt.Sprintf(sites, ""), traces); r.Summary.Grid != nil ||
+		r.Summary.GridFigures() != &r.Summary.Figures {
 		t.Errorf("without local users: %+v", r.Summary.Grid)
 	}
 }
@@ -80,7 +86,10 @@ sites: [{name: a, procs: 4, policy: cbf, trace: g.swf}, {name: b, procs: 4, poli
 		bytes         int64
 	}{
 		{"network: {bandwidth: 1MB/s, latency: 2s}\n", "1@0-1000a 2@0-90b 5@90-390b 3@420-520b 4@520-620b", 636e6},
-		{"network: {bandwidth: 1MB/s, links: [{from: a, to: b}, {from: b, to: a, latency: 9h}]}\n", "1@0-1000a 2@0-90b 5@90-390b 3@390-490b 4@490-590b", 636e6},
+		{
+			"network: {bandwidth: 1MB/s, links: [{from: a, to: b}, {from: b, to: a, latency: 9h}]}\n",
+			"1@0-1000a 2@0-90b 5@90-390b 3@390-490b 4@490-590b", 636e6,
+		},
 		{"network: {bandwidth: 1kB/s}\n", "1@0-1000a 2@0-90b 5@90-390b 3@1000-1100a 4@1100-1200a", 0},
 		{"", "1@0-1000a 2@0-90b 5@90-390b 3@1000-1100a 4@1100-1200a", 0},
 	} {
@@ -88,7 +97,8 @@ sites: [{name: a, procs: 4, policy: cbf, trace: g.swf}, {name: b, procs: 4, poli
 			if algorithm != "regular" && c.network == "" {
 				continue // it has no threshold
 			}
-			r := grid(t, c.network+"reallocation: {period: 100s, threshold: 2h, algorithm: "+algorithm+"}\n"+sites, traces)
+			r := grid(t, c.network+"reallocation: {period: 100s, threshold: 2h, algorithm: "+algorithm+"}\n"+sites,
+				traces)
 			wantSchedule(t, r, c.want)
 			if got := r.Summary.Reallocation.BytesMoved; got != c.bytes {
 				t.Errorf("%s: %d bytes moved, want %d", c.network, got, c.bytes)
@@ -101,7 +111,9 @@ sites: [{name: a, procs: 4, policy: cbf, trace: g.swf}, {name: b, procs: 4, poli
 // would end at 1110, because c's local job 3 says that it takes until 1050. That one
 // ends at 40, and the round at 50 moves job 2 to c, where its input comes by b, at 210.
 func TestInputInTransitIsForwardedAfterItArrives(t *testing.T) {
-	traces := map[string]string{"a.swf": rigid(1, 0, 5000, 4, 5000) + rigid(2, 10, 100, 4, 100), "c.swf": rigid(3, 0, 40, 4, 1050)}
+	traces := map[string]string{
+		"a.swf": rigid(1, 0, 5000, 4, 5000) + rigid(2, 10, 100, 4, 100), "c.swf": rigid(3, 0, 40, 4, 1050),
+	}
 	r := grid(t, `mapping: mct
 input: 100MB
 network: {bandwidth: 1MB/s}
@@ -161,7 +173,8 @@ func TestJobsNeverStartBeforeTheirInputArrives(t *testing.T) {
 			t.Errorf("job %d: %+v %+v", j.ID, j, o)
 		}
 	}
-	if f := r.Summary.Reallocation; elsewhere < 20 || f.Moves < 20 || f.BytesMoved != int64(f.Moves)*1e9 || f.LaterMost == 0 {
+	if f := r.Summary.Reallocation; elsewhere < 20 || f.Moves < 20 || f.BytesMoved != int64(f.Moves)*1e9 ||
+		f.LaterMost == 0 {
 		t.Errorf("a run that shows little: %d jobs elsewhere, %+v", elsewhere, f)
 	}
 }

@@ -49,7 +49,8 @@ func TestPlacesAreTheLowestFreeProcessors(t *testing.T) {
 	p.end(job(2, 1))
 	got = append(got, p.start(job(2, 3), nil)) // 2 and what is behind 4
 	p.end(job(1, 2))
-	got = append(got, p.start(job(1, 1), []batch.NodeAllocation{{Node: 1, Processors: 1, Share: batch.One}})) // as the policy says
+	// as the policy says
+	got = append(got, p.start(job(1, 1), []batch.NodeAllocation{{Node: 1, Processors: 1, Share: batch.One}}))
 	if d := cmp.Diff([]string{"0-1", "2", "3-4", "2 5-6", "1"}, got); d != "" {
 		t.Errorf("places (-want +got):\n%s", d)
 	}

@@ -125,7 +125,9 @@ func (g *GridSite) cut(t *swf.Trace, align bool) (shift batch.Time, err error) {
 	begin := batch.Time(t.Jobs[0].Submit) * batch.Time(batch.Second)
 	begin = begin.Add(from)
 	at := func(limit batch.Time) int {
-		return sort.Search(len(t.Jobs), func(k int) bool { return batch.Time(t.Jobs[k].Submit)*batch.Time(batch.Second) >= limit })
+		return sort.Search(len(t.Jobs), func(k int) bool {
+			return batch.Time(t.Jobs[k].Submit)*batch.Time(batch.Second) >= limit
+		})
 	}
 	first, last := at(begin), len(t.Jobs)
 	if g.Length != "" {

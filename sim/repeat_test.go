@@ -70,7 +70,8 @@ sites:
 					used[o.Site] = true
 				}
 				if len(used) != len(r.Summary.Sites) || r.Summary.WaitMean == 0 || r.Summary.Killed == 0 {
-					t.Errorf("%s: a run that shows little: %d sites used, mean wait %v, %d killed", name, len(used), r.Summary.WaitMean, r.Summary.Killed)
+					t.Errorf("%s: a run that shows little: %d sites used, mean wait %v, %d killed", name, len(used),
+						r.Summary.WaitMean, r.Summary.Killed)
 				}
 			}
 			if !bytes.Equal(s, summary) || !bytes.Equal(j, jobs) {

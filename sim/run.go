@@ -41,14 +41,16 @@ func (s *Single) Validate() error {
 	}
 	switch {
 	case s.Node != 0 && !traits.Machines:
-		errs = append(errs, fmt.Errorf("node: %d with policy %s, accepted: with %s, whose jobs have a machine each", s.Node,
+		errs = append(errs, fmt.Errorf("node: %d with policy %s, accepted: with %s, whose jobs have a machine each",
+			s.Node,
 			s.Policy, named(machines)))
 	case s.Node < 0 || s.Node > 0 && s.Procs%s.Node != 0:
 		errs = append(errs, fmt.Errorf("node: %d, accepted: 1 or more, so many that %d processors are whole machines",
 			s.Node, s.Procs))
 	}
 	if s.PassEachEvent && !traits.Queue {
-		errs = append(errs, fmt.Errorf("passes: event with policy %s, accepted: event with %s, which do not plan", s.Policy,
+		errs = append(errs, fmt.Errorf("passes: event with policy %s, accepted: event with %s, which do not plan",
+			s.Policy,
 			named(queues)))
 	}
 	if s.Penalty < 0 {

@@ -199,7 +199,8 @@ func (n *Network) links(sites []GridSite) (*mapping.Links, []error) {
 		pair := mapping.Pair{From: l.From, To: l.To}
 		_, twice := out.Pairs[pair]
 		if !known[l.From] || !known[l.To] || l.From == l.To || twice {
-			errs = append(errs, fmt.Errorf("%s: from %q to %q, accepted: two sites of the scenario, each pair once", key,
+			errs = append(errs, fmt.Errorf("%s: from %q to %q, accepted: two sites of the scenario, each pair once",
+				key,
 				l.From, l.To))
 		}
 		out.Pairs[pair] = read(key, l.Bandwidth, l.Latency)

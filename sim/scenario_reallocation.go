@@ -55,7 +55,8 @@ func (c *Reallocation) config() (reallocation.Config, []error) {
 		}
 		length, err := ParseLength(d.text)
 		if err != nil || length < d.least {
-			errs = append(errs, fmt.Errorf("%s: %q, accepted: a length of time with its unit, at least %v", d.key, d.text,
+			errs = append(errs, fmt.Errorf("%s: %q, accepted: a length of time with its unit, at least %v", d.key,
+				d.text,
 				d.least))
 			continue
 		}

@@ -71,7 +71,8 @@ func (s *Scenario) validateReservations() []error {
 			bad(key+"site", "%q, accepted: a site whose policy takes reservations: %s", r.Site,
 				named(func(e *policy.Entry) bool { return e.Reserves }))
 		case r.Width < 1 || r.Width > int64(plan.Lowest(w.Start, w.End)):
-			bad(key+"width", "%d, accepted: 1..%d, which other reservations of %s leave", r.Width, plan.Lowest(w.Start, w.End),
+			bad(key+"width", "%d, accepted: 1..%d, which other reservations of %s leave", r.Width,
+				plan.Lowest(w.Start, w.End),
 				r.Site)
 		default:
 			plan.Reserve(w.Start, w.End, int32(r.Width))

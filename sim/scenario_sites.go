@@ -20,8 +20,9 @@ import (
 
 // GridSite is a site of a scenario.
 type GridSite struct {
-	Name  string `yaml:"name"`
-	Trace string `yaml:"trace"` // SWF, possibly gzipped: a path relative to the scenario's folder, or a name among the traces; "" for none
+	Name string `yaml:"name"`
+	// SWF, possibly gzipped: a path relative to the scenario's folder, or a name among the traces; "" for none
+	Trace string `yaml:"trace"`
 	// Lublin generates the site's jobs instead of a trace.
 	Lublin *Lublin `yaml:"lublin"`
 	// From and Length select a part of the trace: jobs submitted From or later after the first

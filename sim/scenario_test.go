@@ -18,7 +18,10 @@ import (
 
 func TestScenarioFillsInDefaults(t *testing.T) {
 	yes := true
-	got, err := sim.ParseScenario(strings.NewReader("version: 1\nsites: [{name: a, trace: t.swf, procs: 4, policy: cbf}, {name: b, procs: 67108864, speed: 1.25, policy: easy}]\n"), "s.yaml")
+	got, err := sim.ParseScenario(
+		strings.NewReader("version: 1\nsites: [{name: a, trace: t.swf, procs: 4, policy: cbf}, {name: b, procs: "+
+			"67108864, speed: 1.25, policy: easy}]\n"), "s.yaml",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,28 +47,82 @@ func TestScenarioErrorsNameTheKeyAndWhatIsAccepted(t *testing.T) {
 		{"version", "version: 2\nsites: [" + good + "]\n", []string{"version: 2, accepted: 1"}},
 		{"no site", "version: 1\n", []string{"sites: 0, accepted: 1..10000"}},
 		{"unknown key", "version: 1\nsites: [" + good + "]\nalgin: true\n", []string{"line 3", "algin"}},
-		{"unknown key of a site", site("{name: a, trace: t.swf, procs: 4,\n     policy: cbf, color: red}"), []string{"line 4", "color"}},
+		{
+			"unknown key of a site", site("{name: a, trace: t.swf, procs: 4,\n     policy: cbf, color: red}"),
+			[]string{"line 4", "color"},
+		},
 		{"doubled key", "version: 1\nversion: 1\n", []string{"line 2", "version"}},
 		{"no YAML", "sites: [", []string{"line"}},
-		{"two documents", "version: 1\nsites: [" + good + "]\n---\nversion: 2\n", []string{"line 3: more than one document"}},
+		{
+			"two documents", "version: 1\nsites: [" + good + "]\n---\nversion: 2\n",
+			[]string{"line 3: more than one document"},
+		},
 		{"a list", "- 1\n", []string{"line 1"}},
-		{"mapping", "version: 1\nmapping: best\nsites: [" + good + "]\n", []string{`mapping: "best", accepted: none, mct`}},
-		{"overrun", "version: 1\noverrun: never\nsites: [" + good + "]\n", []string{`overrun: "never", accepted: kill, extend`}},
-		{"tuning", "version: 1\ntuning: some\nsites: [" + good + "]\n", []string{`tuning: "some", accepted: exhaustive, binary`}},
+		{
+			"mapping", "version: 1\nmapping: best\nsites: [" + good + "]\n",
+			[]string{`mapping: "best", accepted: none, mct`},
+		},
+		{
+			"overrun", "version: 1\noverrun: never\nsites: [" + good + "]\n",
+			[]string{`overrun: "never", accepted: kill, extend`},
+		},
+		{
+			"tuning", "version: 1\ntuning: some\nsites: [" + good + "]\n",
+			[]string{`tuning: "some", accepted: exhaustive, binary`},
+		},
 		{"no trace", site("{name: a, procs: 4, policy: cbf}"), []string{"sites: no site has a trace"}},
 		{"no name", site("{trace: t.swf, procs: 4, policy: cbf}"), []string{`sites[0].name: ""`}},
-		{"one name twice", "version: 1\nsites: [" + good + ", " + good + "]\n", []string{`sites[1].name: "a", accepted: a name of its own`}},
-		{"no policy", site("{name: a, trace: t.swf, procs: 4}"), []string{`sites[0].policy: unknown policy "", accepted: ` + strings.Join(policy.Names(), ", ")}},
-		{"unknown policy", site("{name: a, trace: t.swf, procs: 4, policy: sjf}"), []string{`sites[0].policy: unknown policy "sjf", accepted: ` + strings.Join(policy.Names(), ", ")}},
-		{"unknown setting", site("{name: a, trace: t.swf, procs: 4, policy: easy, settings: {depth: 3}}"), []string{"sites[0].policy", `"depth"`, "accepted"}},
-		{"speed 0", site("{name: a, trace: t.swf, procs: 4, policy: cbf, speed: 0}"), []string{"sites[0].speed", `"0", accepted: a number from 0.001 to 1000`}},
-		{"negative speed", site("{name: a, trace: t.swf, procs: 4, policy: cbf, speed: -1}"), []string{`"-1", accepted`}},
-		{"speed that is no number", site("{name: a, trace: t.swf, procs: 4, policy: cbf, speed: .nan}"), []string{"sites[0].speed", "accepted"}},
-		{"no processors", site("{name: a, trace: t.swf, procs: 0, policy: cbf}"), []string{"sites[0].procs: 0, accepted: 1..67108864"}},
-		{"too many processors", site("{name: a, trace: t.swf, procs: 67108865, policy: cbf}"), []string{"sites[0].procs: 67108865, accepted: 1..67108864"}},
-		{"10^12 processors", site("{name: a, trace: t.swf, procs: 1000000000000, policy: cbf}"), []string{"sites[0].procs: 1000000000000, accepted: 1..67108864"}},
-		{"10^30 processors", site("{name: a, trace: t.swf, procs: 1000000000000000000000000000000, policy: cbf}"), []string{"line 3"}},
-		{"all at once", "version: 3\nmapping: x\nsites: [{procs: -1, policy: cbf, speed: 1e9}]\n", []string{"version: 3", "mapping: ", "sites[0].name", "sites[0].procs: -1", "sites[0].speed", "no site has a trace"}},
+		{
+			"one name twice", "version: 1\nsites: [" + good + ", " + good + "]\n",
+			[]string{`sites[1].name: "a", accepted: a name of its own`},
+		},
+		{
+			"no policy", site("{name: a, trace: t.swf, procs: 4}"),
+			[]string{`sites[0].policy: unknown policy "", accepted: ` + strings.Join(policy.Names(), ", ")},
+		},
+		{
+			"unknown policy", site("{name: a, trace: t.swf, procs: 4, policy: sjf}"),
+			[]string{`sites[0].policy: unknown policy "sjf", accepted: ` + strings.Join(policy.Names(), ", ")},
+		},
+		{
+			"unknown setting", site("{name: a, trace: t.swf, procs: 4, policy: easy, settings: {depth: 3}}"),
+			[]string{"sites[0].policy", `"depth"`, "accepted"},
+		},
+		{
+			"speed 0", site("{name: a, trace: t.swf, procs: 4, policy: cbf, speed: 0}"),
+			[]string{"sites[0].speed", `"0", accepted: a number from 0.001 to 1000`},
+		},
+		{
+			"negative speed", site("{name: a, trace: t.swf, procs: 4, policy: cbf, speed: -1}"),
+			[]string{`"-1", accepted`},
+		},
+		{
+			"speed that is no number", site("{name: a, trace: t.swf, procs: 4, policy: cbf, speed: .nan}"),
+			[]string{"sites[0].speed", "accepted"},
+		},
+		{
+			"no processors", site("{name: a, trace: t.swf, procs: 0, policy: cbf}"),
+			[]string{"sites[0].procs: 0, accepted: 1..67108864"},
+		},
+		{
+			"too many processors", site("{name: a, trace: t.swf, procs: 67108865, policy: cbf}"),
+			[]string{"sites[0].procs: 67108865, accepted: 1..67108864"},
+		},
+		{
+			"10^12 processors", site("{name: a, trace: t.swf, procs: 1000000000000, policy: cbf}"),
+			[]string{"sites[0].procs: 1000000000000, accepted: 1..67108864"},
+		},
+		{
+			"10^30 processors", site("{name: a, trace: t.swf, procs: 1000000000000000000000000000000, policy: cbf}"),
+			[]string{"line 3"},
+		},
+		{
+			"all at once", "version: 3\nmapping: x\nsites: [{procs: -1, policy: cbf, speed: 1e9}]\n",
+			[]string{
+				"version: 3", "mapping: ", "sites[0].name", "sites[0].procs: -1", "sites[0].speed",
+				"no site has a trace",
+			},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := sim.ParseScenario(strings.NewReader(c.text), "s.yaml")
@@ -86,7 +143,9 @@ func TestScenarioFilesThatAreMissingOrHuge(t *testing.T) {
 	if _, err := sim.ReadScenario(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
-	if _, ok := errors.AsType[*sim.ScenarioError](second(sim.ParseScenario(strings.NewReader(strings.Repeat("#", 16<<20+1)), "s.yaml"))); !ok {
+	if _, ok := errors.AsType[*sim.ScenarioError](
+		second(sim.ParseScenario(strings.NewReader(strings.Repeat("#", 16<<20+1)), "s.yaml")),
+	); !ok {
 		t.Error("a file of over 16 MiB is read")
 	}
 }
@@ -97,7 +156,9 @@ func TestMissingTracesSayWhereTheyWereLookedFor(t *testing.T) {
 	set := t.TempDir()
 	t.Setenv(swf.TracesEnv, set)
 	run := func(trace string) error {
-		dir := files(t, map[string]string{"s.yaml": "version: 1\nsites: [{name: far, procs: 4, policy: cbf, trace: " + trace + "}]\n"})
+		dir := files(t,
+			map[string]string{"s.yaml": "version: 1\nsites: [{name: far, procs: 4, policy: cbf, trace: " + trace +
+				"}]\n"})
 		t.Chdir(dir)
 		s, err := sim.ReadScenario("s.yaml")
 		if err != nil {
@@ -111,7 +172,9 @@ func TestMissingTracesSayWhereTheyWereLookedFor(t *testing.T) {
 		t.Fatalf("error %v, want a TraceNotFoundError", err)
 	}
 	wd, _ := filepath.Abs(".")
-	for _, part := range []string{"site far", "none.swf", filepath.Join(wd, "none.swf"), filepath.Join(set, "none.swf"), swf.TracesEnv} {
+	for _, part := range []string{
+		"site far", "none.swf", filepath.Join(wd, "none.swf"), filepath.Join(set, "none.swf"), swf.TracesEnv,
+	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("error does not tell %q: %v", part, err)
 		}
@@ -120,7 +183,8 @@ func TestMissingTracesSayWhereTheyWereLookedFor(t *testing.T) {
 		t.Errorf("looked for %q, want the scenario's folder, DROVER_TRACES and more", missing.Looked)
 	}
 	for _, trace := range []string{"sub/none.swf", filepath.Join(set, "sub", "none.swf")} {
-		if err := run(trace); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.Join("sub", "none.swf")) {
+		if err := run(trace); !errors.Is(err, fs.ErrNotExist) ||
+			!strings.Contains(err.Error(), filepath.Join("sub", "none.swf")) {
 			t.Errorf("trace %s: %v, want that it is not there", trace, err)
 		}
 	}
@@ -130,7 +194,8 @@ func TestBrokenTraceLinesAreErrorsWithFileAndLine(t *testing.T) {
 	dir := files(t, map[string]string{"t.swf": "; junk below\n" + rigid(1, 0, 1, 1, 1) + "2 0 -1 ten 1\n"})
 	s := sim.Single{Trace: filepath.Join(dir, "t.swf"), Procs: 4, Policy: "easy"}
 	err := second(s.Run(context.Background()))
-	if wrong, ok := errors.AsType[*swf.ParseError](err); !ok || wrong.Line != 3 || wrong.Field != swf.FieldRun || wrong.Path != s.Trace {
+	if wrong, ok := errors.AsType[*swf.ParseError](err); !ok || wrong.Line != 3 || wrong.Field != swf.FieldRun ||
+		wrong.Path != s.Trace {
 		t.Errorf("error %v, want line 3, field 4", err)
 	}
 }
@@ -196,11 +261,18 @@ func TestJobsBeyondTheTimeRangeAreAnError(t *testing.T) {
 func FuzzParseScenario(f *testing.F) {
 	for _, seed := range []string{
 		"", "version: 1\n", "sites: [", "- 1\n", "version: 1\n---\n",
-		"version: 1\nmapping: mct\nalign: false\noverrun: extend\ntuning: binary\nsites:\n  - {name: a, trace: t.swf, procs: 4, speed: 1.5, policy: cbf}\n",
-		"version: 1\nsites: [{name: a, trace: t.swf, procs: 1000000000000, speed: 1e999, policy: sjf, settings: {a: b}}]\n",
-		"version: 1\nmapping: mct\nseed: 3\nmoldable: {}\nlocal: {share: 2/3}\ninput: 1GB\nnetwork: {bandwidth: 5MB/s, latency: 1d, links: [{from: a, to: b}]}\nreallocation: {}\n" +
-			"sites:\n  - {name: a, trace: t.swf, from: 1.5d, length: 30d, procs: 4, policy: cbf}\n  - {name: b, lublin: {jobs: 5, span: 3d, classes: divided, estimates: \"factor:2\"}, procs: 4, policy: cbf}\n",
-		"version: 1\nmapping: mct\nmoldable: {types: [{parallel: 1/4, limit: 9, share: 1/3}, {parallel: 1, limit: 65536, share: 4/6}]}\nsites: [{name: a, trace: t.swf, procs: 4, policy: cbf}]\n",
+		"version: 1\nmapping: mct\nalign: false\noverrun: extend\ntuning: binary\nsites:\n" +
+			"  - {name: a, trace: t.swf, procs: 4, speed: 1.5, policy: cbf}\n",
+		"version: 1\nsites: [{name: a, trace: t.swf, procs: 1000000000000, speed: 1e999, policy: sjf, settings: {a: " +
+			"b}}]\n",
+		"version: 1\nmapping: mct\nseed: 3\nmoldable: {}\nlocal: {share: 2/3}\ninput: 1GB\n" +
+			"network: {bandwidth: 5MB/s, latency: 1d, links: [{from: a, to: b}]}\nreallocation: {}\n" +
+			"sites:\n  - {name: a, trace: t.swf, from: 1.5d, length: 30d, procs: 4, policy: cbf}\n" +
+			"  - {name: b, lublin: {jobs: 5, span: 3d, classes: divided, estimates: \"factor:2\"}, procs: 4, policy: " +
+			"cbf}\n",
+		"version: 1\nmapping: mct\n" +
+			"moldable: {types: [{parallel: 1/4, limit: 9, share: 1/3}, {parallel: 1, limit: 65536, share: 4/6}]}\n" +
+			"sites: [{name: a, trace: t.swf, procs: 4, policy: cbf}]\n",
 		"a: &a [*a]\n", "version: {1: 2}\n", "sites: [null, ~, {}]\n",
 	} {
 		f.Add(seed)
@@ -208,7 +280,8 @@ func FuzzParseScenario(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := sim.ParseScenario(strings.NewReader(text), "s.yaml")
 		if err != nil {
-			if wrong, ok := errors.AsType[*sim.ScenarioError](err); !ok || len(wrong.Problems) == 0 || wrong.Error() == "" {
+			if wrong, ok := errors.AsType[*sim.ScenarioError](err); !ok || len(wrong.Problems) == 0 ||
+				wrong.Error() == "" {
 				t.Fatalf("error %v, want a ScenarioError", err)
 			}
 			return

@@ -17,9 +17,10 @@ func TestSummaryReportsSelfTuning(t *testing.T) {
 	s := sim.Single{Procs: 3, Policy: "dynp", Settings: batch.Settings{"metric": "ART"}}
 	r := replay(t, s, rigid(1, 0, 2, 3, 2), rigid(2, 0, 4, 3, 4), rigid(3, 0, 2, 3, 2))
 	wantSchedule(t, r, "1@0-2 2@4-8 3@2-4")
-	wantTuning(t, r, `{"self_tuning_steps":2,"policy_switches":1,"policies":[{"name":"FCFS","switches":0,"started":0,"share":0},`+
-		`{"name":"SJF","switches":1,"started":3,"share":1},{"name":"LJF","switches":0,"started":0,"share":0}],`+
-		`"self_tuning_cases":[{"active":"FCFS","best":["SJF"],"steps":1},{"active":"SJF","best":["SJF"],"steps":1}]}`)
+	wantTuning(t, r,
+		`{"self_tuning_steps":2,"policy_switches":1,"policies":[{"name":"FCFS","switches":0,"started":0,"share":0},`+
+			`{"name":"SJF","switches":1,"started":3,"share":1},{"name":"LJF","switches":0,"started":0,"share":0}],`+
+			`"self_tuning_cases":[{"active":"FCFS","best":["SJF"],"steps":1},{"active":"SJF","best":["SJF"],"steps":1}]}`)
 }
 
 func TestGridSiteReportsSelfTuning(t *testing.T) {

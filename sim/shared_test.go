@@ -28,7 +28,8 @@ func TestJobsThatShareProcessorsAreMeasuredByTheirWork(t *testing.T) {
 	}
 	f := &r.Summary.Figures
 	if ends[0] != 20 || ends[1] != 30 || f.Utilization != 1 || f.SlowdownMax != 2 || f.WaitMax != 0 {
-		t.Errorf("ends %v, utilization %v, slowdown up to %v, wait up to %v", ends, f.Utilization, f.SlowdownMax, f.WaitMax)
+		t.Errorf("ends %v, utilization %v, slowdown up to %v, wait up to %v", ends, f.Utilization, f.SlowdownMax,
+			f.WaitMax)
 	}
 }
 

@@ -87,7 +87,9 @@ func TestFiguresWithoutJobsAreZeroAndValidJSON(t *testing.T) {
 	}
 	w := &Workload{}
 	instant := measure(w, ran(w, nil, 5, 5, 5, 1, false), 4, nil)
-	want := Figures{Jobs: 1, BoundedSlowdownMean: 1, BoundedSlowdownMedian: 1, BoundedSlowdownP95: 1, BoundedSlowdownMax: 1}
+	want := Figures{
+		Jobs: 1, BoundedSlowdownMean: 1, BoundedSlowdownMedian: 1, BoundedSlowdownP95: 1, BoundedSlowdownMax: 1,
+	}
 	if d := cmp.Diff(want, instant); d != "" {
 		t.Errorf("figures of one job that takes no time (-want +got):\n%s", d)
 	}
@@ -100,7 +102,17 @@ func TestFiguresWithoutJobsAreZeroAndValidJSON(t *testing.T) {
 
 func TestPercentilesUseTheNearestRank(t *testing.T) {
 	for _, c := range []struct{ n, median, p95 int }{
-		{1, 1, 1}, {2, 1, 2}, {3, 2, 3}, {4, 2, 4}, {10, 5, 10}, {19, 10, 19}, {20, 10, 19}, {21, 11, 20}, {40, 20, 38}, {100, 50, 95}, {101, 51, 96},
+		{1, 1, 1},
+		{2, 1, 2},
+		{3, 2, 3},
+		{4, 2, 4},
+		{10, 5, 10},
+		{19, 10, 19},
+		{20, 10, 19},
+		{21, 11, 20},
+		{40, 20, 38},
+		{100, 50, 95},
+		{101, 51, 96},
 	} {
 		var s series
 		for i := range c.n { // the ranks themselves, in a mixed order

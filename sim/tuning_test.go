@@ -84,10 +84,12 @@ sites:
 		t.Fatal(err)
 	}
 	f := &r.Summary.Figures
-	if got.Exhaustive.ResponseMean != f.ResponseMean || got.Exhaustive.WaitMean != f.WaitMean || got.Exhaustive.BoundedSlowdownMean != f.BoundedSlowdownMean {
+	if got.Exhaustive.ResponseMean != f.ResponseMean || got.Exhaustive.WaitMean != f.WaitMean ||
+		got.Exhaustive.BoundedSlowdownMean != f.BoundedSlowdownMean {
 		t.Errorf("compared: %+v, alone: %+v", got.Exhaustive, f)
 	}
-	if got.Jobs != f.Jobs || got.Moldable == 0 || got.Worse == 0 || got.Worse > got.Moldable || got.Later.Mean <= 0 || got.Ratio.Mean <= 1 {
+	if got.Jobs != f.Jobs || got.Moldable == 0 || got.Worse == 0 || got.Worse > got.Moldable || got.Later.Mean <= 0 ||
+		got.Ratio.Mean <= 1 {
 		t.Errorf("report %+v", got)
 	}
 	again, _, err := p.CompareTunings(context.Background(), v, ticking(), nil)
@@ -100,11 +102,13 @@ sites:
 }
 
 func TestTuningsAreNotComparedWithoutTuning(t *testing.T) {
-	p, v := ready(t, "sites: [{name: s, trace: t.swf, procs: 4, policy: cbf}]\n", map[string]string{"t.swf": rigid(1, 0, 10, 1, 10)})
+	p, v := ready(t, "sites: [{name: s, trace: t.swf, procs: 4, policy: cbf}]\n",
+		map[string]string{"t.swf": rigid(1, 0, 10, 1, 10)})
 	if _, _, err := p.CompareTunings(context.Background(), v, ticking(), nil); err == nil {
 		t.Error("no error")
 	}
-	p, v = ready(t, "mapping: mct\nsites: [{name: s, trace: t.swf, procs: 4, policy: cbf}]\n", map[string]string{"t.swf": rigid(1, 0, 10, 2, 10)})
+	p, v = ready(t, "mapping: mct\nsites: [{name: s, trace: t.swf, procs: 4, policy: cbf}]\n",
+		map[string]string{"t.swf": rigid(1, 0, 10, 2, 10)})
 	got, _, err := p.CompareTunings(context.Background(), v, ticking(), nil)
 	if err != nil || got.Jobs != 1 || got.Moldable != 0 || got.Later != (sim.Spread{}) {
 		t.Errorf("a rigid job: %+v %v", got, err)

@@ -86,7 +86,8 @@ func FromTrace(t *swf.Trace, procs int32) *Workload {
 			w.Rejected.TooWide++
 		default:
 			w.Jobs = append(w.Jobs, Job{
-				ID: j.ID, Submit: batch.Time(j.Submit) * batch.Time(batch.Second), Runtime: batch.Duration(j.Run) * batch.Second,
+				ID: j.ID, Submit: batch.Time(j.Submit) * batch.Time(batch.Second),
+				Runtime:  batch.Duration(j.Run) * batch.Second,
 				Walltime: batch.Duration(max(walltime, 1)) * batch.Second, Width: width, User: j.User, App: j.App,
 			})
 		}
@@ -122,7 +123,8 @@ type HorizonError struct {
 
 // Error names likely causes.
 func (e *HorizonError) Error() string {
-	return fmt.Sprintf("job %d would not end within %.0f s, where time ends: the runtimes or walltimes of the trace are too long, or a speed is too low",
+	return fmt.Sprintf("job %d would not end within %.0f s, where time ends: the runtimes or walltimes of the trace "+
+		"are too long, or a speed is too low",
 		e.Job, batch.Never.Sub(0).Seconds())
 }
 

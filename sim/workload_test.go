@@ -49,7 +49,8 @@ func TestFromTraceTakesWidthAndWalltimeByTheRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := sim.FromTrace(trace, 16)
-			if d := cmp.Diff(c.jobs, w.Jobs[:len(w.Jobs):len(w.Jobs)], cmp.Transformer("nil", func(j []sim.Job) []sim.Job { return append([]sim.Job(nil), j...) })); d != "" {
+			if d := cmp.Diff(c.jobs, w.Jobs[:len(w.Jobs):len(w.Jobs)],
+				cmp.Transformer("nil", func(j []sim.Job) []sim.Job { return append([]sim.Job(nil), j...) })); d != "" {
 				t.Errorf("jobs (-want +got):\n%s", d)
 			}
 			if w.Rejected != c.rejected {
@@ -92,7 +93,8 @@ func TestOverrunKillsAtTheWalltimeOrExtends(t *testing.T) {
 
 func TestJobWithoutRuntimeEndsAtOnceAndFreesItsProcessors(t *testing.T) {
 	for _, policy := range []string{"fcfs", "easy", "cbf"} {
-		r := replay(t, sim.Single{Procs: 4, Policy: policy}, rigid(1, 5, 0, 4, 60), rigid(2, 5, 10, 4, 10), rigid(3, 5, 0, 1, 1))
+		r := replay(t, sim.Single{Procs: 4, Policy: policy}, rigid(1, 5, 0, 4, 60), rigid(2, 5, 10, 4, 10),
+			rigid(3, 5, 0, 1, 1))
 		wantSchedule(t, r, "1@5-5 2@5-15 3@15-15")
 	}
 }
@@ -114,9 +116,12 @@ func TestEndsComeBeforeSubmissionsOfTheSameInstant(t *testing.T) {
 // pass sees the whole machine free for job 3. A pass after the end of job 1
 // alone backfills job 4.
 func TestPassesPerInstantOrPerEvent(t *testing.T) {
-	lines := []string{rigid(1, 0, 100, 2, 100), rigid(2, 0, 100, 2, 200), rigid(3, 1, 10, 4, 10), rigid(4, 2, 10, 2, 10)}
+	lines := []string{
+		rigid(1, 0, 100, 2, 100), rigid(2, 0, 100, 2, 200), rigid(3, 1, 10, 4, 10), rigid(4, 2, 10, 2, 10),
+	}
 	wantSchedule(t, replay(t, sim.Single{Procs: 4, Policy: "easy"}, lines...), "1@0-100 2@0-100 3@100-110 4@110-120")
-	wantSchedule(t, replay(t, sim.Single{Procs: 4, Policy: "easy", PassEachEvent: true}, lines...), "1@0-100 2@0-100 3@110-120 4@100-110")
+	wantSchedule(t, replay(t, sim.Single{Procs: 4, Policy: "easy", PassEachEvent: true}, lines...),
+		"1@0-100 2@0-100 3@110-120 4@100-110")
 }
 
 func TestGzippedAndReorderedTracesAreTheSameWorkload(t *testing.T) {

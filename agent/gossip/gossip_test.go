@@ -88,7 +88,8 @@ func TestMembersFindEachOtherThroughOneSeed(t *testing.T) {
 		{Name: "one", Role: Agent, URL: "http://one.example:1", API: 1, Capabilities: []string{"promises"}},
 		{Name: "nancy", Role: Server, URL: "http://nancy.example:1", API: 1, Capabilities: []string{"promises"}},
 	}
-	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Member{}), cmpopts.IgnoreFields(Member{}, "Generation")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Member{}),
+		cmpopts.IgnoreFields(Member{}, "Generation")); d != "" {
 		t.Error(d)
 	}
 }

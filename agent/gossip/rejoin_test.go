@@ -35,7 +35,9 @@ func newCluster(t *testing.T) *cluster {
 func (c *cluster) again(t *testing.T, seeds ...string) {
 	t.Helper()
 	began := time.Now()
-	g, err := Join(Config{Name: "first", Role: Agent, Bind: c.address, API: 1, URL: "http://new.example:1", Seeds: seeds})
+	g, err := Join(Config{
+		Name: "first", Role: Agent, Bind: c.address, API: 1, URL: "http://new.example:1", Seeds: seeds,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,9 @@ func TestARestartedMemberWithoutSeedsIsTakenBack(t *testing.T) {
 				}
 				for _, g := range c.others {
 					if lost {
-						eventually(t, g, "a lost agent", func(all []Member) bool { return len(all) == 4 && all[0].Lost })
+						eventually(t, g, "a lost agent", func(all []Member) bool {
+							return len(all) == 4 && all[0].Lost
+						})
 					}
 				}
 				c.again(t, seeds(c)...)
@@ -119,7 +123,8 @@ func TestAnAnswerOfANewInstanceTriggersARejoin(t *testing.T) {
 		{"server/lyon", []byte{8}, 1},
 		{"server/lyon", []byte{8}, 1}, // does not block
 	} {
-		pings{g: g}.NotifyPingComplete(&memberlist.Node{Name: c.name, Addr: []byte{127, 0, 0, 1}, Port: 1}, 0, c.payload)
+		pings{g: g}.NotifyPingComplete(&memberlist.Node{Name: c.name, Addr: []byte{127, 0, 0, 1}, Port: 1}, 0,
+			c.payload)
 		if len(g.restarted) != c.asked {
 			t.Errorf("%s %v: %d to be asked, want %d", c.name, c.payload, len(g.restarted), c.asked)
 		}

@@ -15,11 +15,15 @@ func TestCandidatesAreCorrectedByTheRecordOfTheirSite(t *testing.T) {
 		late    batch.Duration // of the other one
 		correct batch.Duration
 	}{
-		"starts come later":         {Record{Jobs: 10, Start: 20 * sec, Run: batch.One}, "honest", 10 * sec, 20 * sec},
-		"runs are shorter":          {Record{Jobs: 10, Run: batch.One / 2}, "other", 60 * sec, -50 * sec},
-		"too few jobs to tell":      {Record{Jobs: 9, Start: 500 * sec, Run: batch.One}, "other", 10 * sec, 0},
-		"no start before now":       {Record{Jobs: 99, Start: -batch.Hour, Run: batch.One}, "other", 100 * sec, -90 * sec},
-		"another kind of job":       {Record{Jobs: 10, Run: 1 << 30}, "honest", 90*sec + 1500*sec - 100*sec, 1500 * sec},
+		"starts come later":    {Record{Jobs: 10, Start: 20 * sec, Run: batch.One}, "honest", 10 * sec, 20 * sec},
+		"runs are shorter":     {Record{Jobs: 10, Run: batch.One / 2}, "other", 60 * sec, -50 * sec},
+		"too few jobs to tell": {Record{Jobs: 9, Start: 500 * sec, Run: batch.One}, "other", 10 * sec, 0},
+		"no start before now": {
+			Record{Jobs: 99, Start: -batch.Hour, Run: batch.One}, "other", 100 * sec, -90 * sec,
+		},
+		"another kind of job": {
+			Record{Jobs: 10, Run: 1 << 30}, "honest", 90*sec + 1500*sec - 100*sec, 1500 * sec,
+		},
 		"without a runtime at all":  {Record{Jobs: 10}, "other", 110*sec - 100*sec/16, 100*sec/16 - 100*sec},
 		"as estimated":              {Record{Jobs: 10, Run: batch.One}, "other", 10 * sec, 0},
 		"earlier, but not by much":  {Record{Jobs: 10, Start: -5 * sec, Run: batch.One}, "other", 15 * sec, -5 * sec},
@@ -31,7 +35,8 @@ func TestCandidatesAreCorrectedByTheRecordOfTheirSite(t *testing.T) {
 			Choose(0, []Answer{honest, other}, &d)
 			best, _ := d.Chosen()
 			if best.Site != c.chosen || d.Candidates[1].Margin != c.late {
-				t.Errorf("chosen %s, the other one %v later; want %s, %v", best.Site, d.Candidates[1].Margin, c.chosen, c.late)
+				t.Errorf("chosen %s, the other one %v later; want %s, %v", best.Site, d.Candidates[1].Margin, c.chosen,
+					c.late)
 			}
 			for _, got := range d.Candidates {
 				if got.Completion != got.Wait+got.Run {

@@ -41,9 +41,15 @@ func TestLocateReturnsTheGreatestClaim(t *testing.T) {
 		site   string
 	}{
 		{"no claim", nil, "", -1, ""},
-		{"the source before the commit", []Claim{{Site: "s", State: Yielding, Epoch: 1}, {Site: "t", State: Incoming, Epoch: 1}}, "", 0, "s"},
-		{"the target after it", []Claim{{Site: "s", State: Gone, Epoch: 1, To: "t"}, {Site: "t", State: Incoming, Epoch: 1}}, "", 1, "t"},
-		{"the source after an abort", []Claim{{Site: "s", State: Waiting, Epoch: 1}, {Site: "t", State: Incoming, Epoch: 1}}, "", 0, "s"},
+		{"the source before the commit", []Claim{
+			{Site: "s", State: Yielding, Epoch: 1}, {Site: "t", State: Incoming, Epoch: 1},
+		}, "", 0, "s"},
+		{"the target after it", []Claim{
+			{Site: "s", State: Gone, Epoch: 1, To: "t"}, {Site: "t", State: Incoming, Epoch: 1},
+		}, "", 1, "t"},
+		{"the source after an abort", []Claim{
+			{Site: "s", State: Waiting, Epoch: 1}, {Site: "t", State: Incoming, Epoch: 1},
+		}, "", 0, "s"},
 		{"gone to a silent site", []Claim{{Site: "s", State: Gone, Epoch: 1, To: "t"}}, "t", 0, "t"},
 		{"gone to one that is silent and remembered", []Claim{
 			{Site: "s", State: Gone, Epoch: 1, To: "t"}, {Site: "t", State: Running, Epoch: 1, Silent: true},

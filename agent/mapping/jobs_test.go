@@ -158,8 +158,9 @@ func TestMemoryMatchesAPlainMapOverRandomNews(t *testing.T) {
 				}
 			default:
 				d := Digest{
-					ID:        fmt.Sprint(rapid.IntRange(0, 7).Draw(t, "job")),
-					State:     rapid.SampledFrom([]State{Waiting, Running, Moving, Gone, Done, Incoming}).Draw(t, "state"),
+					ID: fmt.Sprint(rapid.IntRange(0, 7).Draw(t, "job")),
+					State: rapid.SampledFrom([]State{Waiting, Running, Moving, Gone, Done, Incoming}).Draw(t,
+						"state"),
 					Submitted: int64(rapid.IntRange(0, 3).Draw(t, "submitted")), Epoch: uint32(step),
 				}
 				for k, w := range want { // those that are gone for long
@@ -220,12 +221,16 @@ func BenchmarkRemember(b *testing.B) {
 	j := NewJobs(JobsLimits{Active: 1e6, Gone: 1e5, GoneFor: batch.Hour})
 	j.Begin("lyon")
 	for i := range 1_000_000 {
-		j.Put(0, "lyon", Digest{ID: fmt.Sprintf("%036d", i), State: Waiting, Submitted: int64(i), Service: "lu", Owner: "ann"})
+		j.Put(0, "lyon", Digest{
+			ID: fmt.Sprintf("%036d", i), State: Waiting, Submitted: int64(i), Service: "lu", Owner: "ann",
+		})
 	}
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
 		i = (i + 7919) % 1_000_000
-		j.Put(0, "lyon", Digest{ID: fmt.Sprintf("%036d", i), State: Running, Submitted: int64(i), Service: "lu", Owner: "ann"})
+		j.Put(0, "lyon", Digest{
+			ID: fmt.Sprintf("%036d", i), State: Running, Submitted: int64(i), Service: "lu", Owner: "ann",
+		})
 	}
 }

@@ -65,12 +65,14 @@ func TestDataTravelFromTheNearestSiteThatHasThem(t *testing.T) {
 		want  batch.Duration
 		stuck bool
 	}{
-		"nothing":                        {"", 0, nil, 0, false},
-		"the client's part alone":        {"", 100, nil, 2 * batch.Second, false},
-		"data that are here":             {"", 0, []Stored{at(100, "far", "here")}, 0, false},
-		"data that are elsewhere":        {"", 0, []Stored{at(100, "far")}, 11 * batch.Second, false},
-		"from the nearest":               {"", 0, []Stored{at(100, "far", "near", "cut")}, batch.Second, false},
-		"one after the other":            {"", 100, []Stored{at(100, "far"), at(100, "here"), at(200, "near")}, 15 * batch.Second, false},
+		"nothing":                 {"", 0, nil, 0, false},
+		"the client's part alone": {"", 100, nil, 2 * batch.Second, false},
+		"data that are here":      {"", 0, []Stored{at(100, "far", "here")}, 0, false},
+		"data that are elsewhere": {"", 0, []Stored{at(100, "far")}, 11 * batch.Second, false},
+		"from the nearest":        {"", 0, []Stored{at(100, "far", "near", "cut")}, batch.Second, false},
+		"one after the other": {
+			"", 100, []Stored{at(100, "far"), at(100, "here"), at(200, "near")}, 15 * batch.Second, false,
+		},
 		"a client's part from elsewhere": {"near", 100, []Stored{at(100, "near")}, 2 * batch.Second, false},
 		"no bytes":                       {"", 0, []Stored{at(0, "far")}, 0, false},
 		"data that are nowhere":          {"", 100, []Stored{at(100)}, batch.Forever, false},

@@ -107,12 +107,17 @@ func TestChooseMatchesAPlainSearchInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 8).Draw(t, "sites")
 		now := batch.Time(1000 * s)
-		dur := rapid.Custom(func(t *rapid.T) batch.Duration { return batch.Duration(rapid.IntRange(0, 5).Draw(t, "s")) * s })
+		dur := rapid.Custom(func(t *rapid.T) batch.Duration {
+			return batch.Duration(rapid.IntRange(0, 5).Draw(t, "s")) * s
+		})
 		answers := make([]Answer, n)
 		for i := range answers {
 			answers[i] = Answer{
-				Site: string(rune('a' + i)), Missing: Missing(rapid.IntRange(0, 3).Draw(t, "missing")) * Missing(rapid.IntRange(0, 1).Draw(t, "is")),
-				At: now.Add(-dur.Draw(t, "age")), Wait: dur.Draw(t, "wait"), Run: dur.Draw(t, "run"), Transfer: dur.Draw(t, "transfer"),
+				Site: string(rune('a' + i)), Missing: Missing(rapid.IntRange(0, 3).Draw(t, "missing")) * Missing(
+					rapid.IntRange(0, 1).Draw(t, "is"),
+				),
+				At: now.Add(-dur.Draw(t, "age")), Wait: dur.Draw(t, "wait"), Run: dur.Draw(t, "run"),
+				Transfer: dur.Draw(t, "transfer"),
 			}
 		}
 		best, end := "", batch.Forever

@@ -44,7 +44,8 @@ func TestPagesOfMovesFitTogetherWhileMovesAreAddedAndSettled(t *testing.T) {
 		add := func(ordered int64) {
 			n := len(reports)
 			reports = append(reports, MoveReport{
-				Reporter: "s", From: "s", Job: fmt.Sprint(rapid.IntRange(0, 3).Draw(t, "job")), Epoch: uint32(n), Ordered: ordered,
+				Reporter: "s", From: "s", Job: fmt.Sprint(rapid.IntRange(0, 3).Draw(t, "job")), Epoch: uint32(n),
+				Ordered: ordered,
 			})
 		}
 		n := rapid.IntRange(0, 20).Draw(t, "moves")

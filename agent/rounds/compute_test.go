@@ -255,7 +255,9 @@ func TestARefusedEditDropsTheChoice(t *testing.T) {
 
 func TestAnAnswerOfTheWrongLengthLosesTheSite(t *testing.T) {
 	g := &toy{queues: [][]int{{0}, nil}, lengths: [][]batch.Duration{{second, second}}, from: make([]batch.Duration, 1)}
-	in := rounds.Input{Config: reallocation.Default, Sites: 2, Jobs: []rounds.Job{{Site: 0, Shape: batch.Shape{Width: 1}}}}
+	in := rounds.Input{
+		Config: reallocation.Default, Sites: 2, Jobs: []rounds.Job{{Site: 0, Shape: batch.Shape{Width: 1}}},
+	}
 	got := rounds.Compute(in, forgetful{newToyDrafts(g)})
 	if !got.Lost[0] || got.Lost[1] || got.Record.Jobs != 0 {
 		t.Errorf("%+v", got)
@@ -277,7 +279,8 @@ func (d forgetful) Call(calls []*rounds.Call) {
 // Site 0 drains: job 0 could be nowhere else, job 1 could.
 func TestAJobThatNoSiteTakesHasNoChoiceAndDoesNotCountAsFailed(t *testing.T) {
 	g := &toy{
-		queues: [][]int{{0, 1}, nil}, lengths: [][]batch.Duration{{0, 0}, {0, 5 * second}}, from: make([]batch.Duration, 2),
+		queues: [][]int{{0, 1}, nil}, lengths: [][]batch.Duration{{0, 0}, {0, 5 * second}},
+		from: make([]batch.Duration, 2),
 	}
 	in := rounds.Input{Config: reallocation.Default, Sites: 2, Jobs: make([]rounds.Job, 2)}
 	in.Config.Algorithm = reallocation.AllCancellation

@@ -22,7 +22,8 @@ type Agent interface {
 	ListMoves(ctx context.Context, filter string, size int, after *mapping.MovePosition) (*MovesPage, error)
 	Reallocate(ctx context.Context, o RoundOptions) (*Round, error)
 
-	ListSites(ctx context.Context, filter string, size int, from string, accuracy bool) (_ []Site, next string, err error)
+	ListSites(ctx context.Context, filter string, size int, from string, accuracy bool) (_ []Site, next string,
+		err error)
 	GetSite(ctx context.Context, name string) (*Site, error)
 	ListServices(filter string, size int, from string) (services []OfferedService, next string, err error)
 	SetDraining(ctx context.Context, site string, draining bool) (Status, error)

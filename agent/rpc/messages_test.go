@@ -13,13 +13,17 @@ func TestAnArrayWithoutContentHasTheSizeOfItsDimensions(t *testing.T) {
 		array *droverv1.Array
 		want  int64
 	}{
-		"a matrix":            {&droverv1.Array{Element: float64s, Dimensions: []int64{3, 4}}, 96},
-		"a vector":            {&droverv1.Array{Element: bytes, Dimensions: []int64{5}}, 5},
-		"one that is there":   {&droverv1.Array{Content: &droverv1.File{SizeBytes: 7}, Element: bytes, Dimensions: []int64{5}}, 7},
-		"an empty one":        {&droverv1.Array{Element: float64s, Dimensions: []int64{0, 1 << 62}}, 0},
-		"below zero":          {&droverv1.Array{Element: float64s, Dimensions: []int64{-3, 4}}, 0},
-		"more than there can": {&droverv1.Array{Element: float64s, Dimensions: []int64{1 << 32, 1 << 32}}, math.MaxInt64},
-		"of no element":       {&droverv1.Array{Dimensions: []int64{3}}, 0},
+		"a matrix": {&droverv1.Array{Element: float64s, Dimensions: []int64{3, 4}}, 96},
+		"a vector": {&droverv1.Array{Element: bytes, Dimensions: []int64{5}}, 5},
+		"one that is there": {&droverv1.Array{
+			Content: &droverv1.File{SizeBytes: 7}, Element: bytes, Dimensions: []int64{5},
+		}, 7},
+		"an empty one": {&droverv1.Array{Element: float64s, Dimensions: []int64{0, 1 << 62}}, 0},
+		"below zero":   {&droverv1.Array{Element: float64s, Dimensions: []int64{-3, 4}}, 0},
+		"more than there can": {
+			&droverv1.Array{Element: float64s, Dimensions: []int64{1 << 32, 1 << 32}}, math.MaxInt64,
+		},
+		"of no element": {&droverv1.Array{Dimensions: []int64{3}}, 0},
 	} {
 		v := &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: c.array}}
 		r := &droverv1.Request{Arguments: map[string]*droverv1.Value{"a": v}}

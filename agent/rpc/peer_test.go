@@ -26,12 +26,14 @@ func TestDraftPiecesCutsALongCall(t *testing.T) {
 	list := DraftPieces(c, func(i int) (string, Request) { return fmt.Sprint(i), Request{&droverv1.Request{}} })
 	for _, piece := range list {
 		p := piece.m
-		got = append(got, fmt.Sprintf("%v %d %d %v", p.GetBegin(), len(p.GetEdits()), len(p.GetQuestions()), p.GetEnd()))
+		got = append(got, fmt.Sprintf("%v %d %d %v", p.GetBegin(), len(p.GetEdits()), len(p.GetQuestions()),
+			p.GetEnd()))
 	}
 	if d := cmp.Diff([]string{"true 500 0 false", "false 5 495 false", "false 0 10 true"}, got); d != "" {
 		t.Error(d)
 	}
-	if q := list[1].m.GetQuestions()[0]; q.GetJobId() != "505" || q.GetRequest() == nil || q.GetNotBefore().AsDuration() != time.Second {
+	if q := list[1].m.GetQuestions()[0]; q.GetJobId() != "505" || q.GetRequest() == nil ||
+		q.GetNotBefore().AsDuration() != time.Second {
 		t.Errorf("%v", q)
 	}
 	if q := list[1].m.GetQuestions()[1]; q.GetRequest() != nil || q.GetNotBefore() != nil {

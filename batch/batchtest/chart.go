@@ -78,7 +78,8 @@ func (c *chart) draw() string {
 	}
 	for _, h := range c.jobs() {
 		b := c.bars[h]
-		for at := int(b.start / batch.Time(batch.Second)); at < columns && batch.Time(at)*batch.Time(batch.Second) < b.end; at++ {
+		for at := int(b.start / batch.Time(batch.Second)); at < columns &&
+			batch.Time(at)*batch.Time(batch.Second) < b.end; at++ {
 			for _, row := range b.rows {
 				rows[row][at] = "0123456789abcdefghijklmnopqrstuvwxyz"[int(h)%36]
 			}

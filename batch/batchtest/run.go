@@ -157,7 +157,8 @@ func (p *player) estimate(t *testing.T, s step) {
 	}
 	fmt.Fprintf(&p.notes, "at %s %v:", seconds(now), out[0].Kind)
 	for i, at := range out[0].Starts {
-		fmt.Fprintf(&p.notes, " %dx%s from %s", s.shapes[i].Width, seconds(batch.Time(s.shapes[i].Walltime)), seconds(at))
+		fmt.Fprintf(&p.notes, " %dx%s from %s", s.shapes[i].Width, seconds(batch.Time(s.shapes[i].Walltime)),
+			seconds(at))
 	}
 	p.notes.WriteString("\n")
 }

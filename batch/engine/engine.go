@@ -296,7 +296,9 @@ func (e *Engine) carryOut(d *batch.Decision) {
 // stopped reports that a job has left its old processors with what it has done.
 func (e *Engine) stopped(h batch.Handle) {
 	j := &e.jobs[h]
-	e.feedback = append(e.feedback, batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: true, Progress: j.work - j.left})
+	e.feedback = append(e.feedback, batch.Event{
+		Kind: batch.Stopped, Job: h, Checkpoint: true, Progress: j.work - j.left,
+	})
 }
 
 // run lets a job progress at a yield, from now on or from the end of its penalty.

@@ -77,7 +77,8 @@ func (l *Ledger) check(now batch.Time) {
 		for _, p := range h.places {
 			for _, lic := range h.spec.Licenses {
 				if !l.floating(lic.Name) && !slices.Contains(l.platform.Nodes[p.Node].Licenses, lic.Name) {
-					panic(fmt.Sprintf("ledger: at %d job %d is on node %d, which cannot run %s", now, h.spec.Handle, p.Node, lic.Name))
+					panic(fmt.Sprintf("ledger: at %d job %d is on node %d, which cannot run %s", now, h.spec.Handle,
+						p.Node, lic.Name))
 				}
 			}
 			shares[p.Node] += int64(p.Share) * int64(p.Processors)
@@ -89,7 +90,8 @@ func (l *Ledger) check(now batch.Time) {
 	for i := range l.platform.Nodes {
 		spec := &l.platform.Nodes[i]
 		if shares[i] > int64(spec.Processors)*int64(batch.One) {
-			panic(fmt.Sprintf("ledger: at %d node %d gives %d shares of %d processors", now, i, shares[i], spec.Processors))
+			panic(fmt.Sprintf("ledger: at %d node %d gives %d shares of %d processors", now, i, shares[i],
+				spec.Processors))
 		}
 		l.over[i] = min(l.over[i], memory[i])
 		if spec.Memory > 0 && memory[i] > max(spec.Memory, l.over[i]) {
@@ -98,7 +100,8 @@ func (l *Ledger) check(now batch.Time) {
 	}
 	for _, pool := range l.platform.Licenses {
 		if licenses[pool.Name] > int64(pool.Copies) {
-			panic(fmt.Sprintf("ledger: at %d %d copies of license %s are taken of %d", now, licenses[pool.Name], pool.Name,
+			panic(fmt.Sprintf("ledger: at %d %d copies of license %s are taken of %d", now, licenses[pool.Name],
+				pool.Name,
 				pool.Copies))
 		}
 	}

@@ -88,11 +88,15 @@ func TestMovedJobProgressesAfterThePenalty(t *testing.T) {
 		e.Pass()
 	}
 	if diff := cmp.Diff([]string{
-		"5 stop of 1 after 4s", "16 resumed: 1", "18 stop of 1 after 5s", "20 stop of 1 after 5s", "25 stop of 1 after 5s", "35 resumed: 1", "90.000048 end of 1",
+		"5 stop of 1 after 4s", "16 resumed: 1", "18 stop of 1 after 5s", "20 stop of 1 after 5s",
+		"25 stop of 1 after 5s", "35 resumed: 1", "90.000048 end of 1",
 	}, s.ended); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if want := []string{"1 start 1", "5 pause 1", "6 resume 1", "9 share 1", "18 migrate 1", "20 pause 1", "21 resume 1", "25 migrate 1", "40 share 1"}; !slices.Equal(d.lines, want) {
+	if want := []string{
+		"1 start 1", "5 pause 1", "6 resume 1", "9 share 1", "18 migrate 1", "20 pause 1", "21 resume 1",
+		"25 migrate 1", "40 share 1",
+	}; !slices.Equal(d.lines, want) {
 		t.Errorf("decided %q, want %q", d.lines, want)
 	}
 }
@@ -111,7 +115,9 @@ func TestMovedJobWithoutPenaltyProgressesAtOnce(t *testing.T) {
 		e.Advance(e.Next())
 		e.Pass()
 	}
-	if diff := cmp.Diff([]string{"3 stop of 1 after 2s", "3 resumed: 1", "4 stop of 1 after 3s", "6 resumed: 1", "8 end of 1"}, s.ended); diff != "" {
+	if diff := cmp.Diff([]string{
+		"3 stop of 1 after 2s", "3 resumed: 1", "4 stop of 1 after 3s", "6 resumed: 1", "8 end of 1",
+	}, s.ended); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -32,8 +32,8 @@ func TestJobWaitsForItsDataAtOtherPlaces(t *testing.T) {
 		e.Pass()
 	}
 	want := []string{
-		"12 stop of 1 after 2s", "13 stop of 1 after 2s", "13 resumed: 1", "17 stop of 1 after 6s", "18 stop of 1 after 6s",
-		"22 resumed: 1", "36 end of 1",
+		"12 stop of 1 after 2s", "13 stop of 1 after 2s", "13 resumed: 1", "17 stop of 1 after 6s",
+		"18 stop of 1 after 6s", "22 resumed: 1", "36 end of 1",
 	}
 	if !slices.Equal(s.ended, want) {
 		t.Error(cmp.Diff(want, s.ended))

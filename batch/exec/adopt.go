@@ -83,7 +83,8 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 			return fmt.Errorf("allocation[%d]: node %d, the platform has %d nodes", i, part.Node, len(s.names))
 		}
 		if !s.alloc.Take(it.Allocation[i : i+1]) {
-			return fmt.Errorf("allocation[%d]: node %s does not have %d free processors", i, s.names[part.Node], part.Processors)
+			return fmt.Errorf("allocation[%d]: node %s does not have %d free processors", i, s.names[part.Node],
+				part.Processors)
 		}
 	}
 	// The clock may have been set back since the start.
@@ -92,7 +93,8 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	a := &attempt{
 		key: it.Key, order: s.orders, job: it.Job, shape: it.Job.Shape, phase: batch.PhaseRunning,
 		run: &run{
-			allocation: it.Allocation, ran: it.Allocation, started: since, launched: since, proc: it.Process, how: it.Checkpoint, done: it.Job.Done,
+			allocation: it.Allocation, ran: it.Allocation, started: since, launched: since, proc: it.Process,
+			how: it.Checkpoint, done: it.Job.Done,
 			since: since, share: lowest(it.Allocation), deadline: batch.Never,
 		},
 	}
@@ -105,7 +107,9 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	s.timers.set(a, a.run.limit(a.shape.Walltime))
 	s.changes.touch(a)
 	s.applyShares(a)
-	s.apply(now, batch.Event{Kind: batch.Adopt, Job: a.job.Handle, Spec: a.job, Since: since, Allocation: a.run.allocation})
+	s.apply(now, batch.Event{
+		Kind: batch.Adopt, Job: a.job.Handle, Spec: a.job, Since: since, Allocation: a.run.allocation,
+	})
 	return nil
 }
 

@@ -52,7 +52,8 @@ func TestAdoptedJobEndsAtItsWalltimeFromItsStart(t *testing.T) {
 		}
 		do(t, s, submission("a", 4, self("exit"))) // known
 		f = await(t, s, "a", batch.PhaseEnded)
-		if ran := f.Ended.Sub(begun).Round(time.Millisecond); f.Outcome.End != batch.EndKilled || ran != 70*time.Second {
+		if ran := f.Ended.Sub(begun).Round(time.Millisecond); f.Outcome.End != batch.EndKilled ||
+			ran != 70*time.Second {
 			t.Errorf("%+v after %v", f.Outcome, ran)
 		}
 		if diff := cmp.Diff([]syscall.Signal{term, kill}, proc.signals()); diff != "" {
@@ -91,7 +92,8 @@ func TestAdoptedJobEndsAsItsProcess(t *testing.T) {
 	}
 	proc.end <- Exit{Code: 3}
 	f := await(t, s, "a", batch.PhaseEnded)
-	if diff := cmp.Diff(batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3"}, f.Outcome); diff != "" {
+	if diff := cmp.Diff(batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3"},
+		f.Outcome); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -99,17 +101,21 @@ func TestAdoptedJobEndsAsItsProcess(t *testing.T) {
 func TestJobsThatNoLongerFitAreNotAdopted(t *testing.T) {
 	for want, spoil := range map[string]func(a *Adopted){
 		"job bad: allocation[0]: node n1 does not have 2 free processors": func(*Adopted) {},
-		"job bad: allocation[0]: node 2, the platform has 2 nodes":        func(a *Adopted) { a.Allocation[0].Node = 2 },
-		"job bad: allocation: none":                                       func(a *Adopted) { a.Allocation = nil },
-		"job bad: process: missing":                                       func(a *Adopted) { a.Process = nil },
-		"job good: adopted twice":                                         func(a *Adopted) { a.Key = key("good") },
-		"accepted: 1..4":                                                  func(a *Adopted) { a.Job.Shape.Width = 5 },
-		"job: missing":                                                    func(a *Adopted) { a.Job = nil },
+		"job bad: allocation[0]: node 2, the platform has 2 nodes": func(a *Adopted) {
+			a.Allocation[0].Node = 2
+		},
+		"job bad: allocation: none": func(a *Adopted) { a.Allocation = nil },
+		"job bad: process: missing": func(a *Adopted) { a.Process = nil },
+		"job good: adopted twice":   func(a *Adopted) { a.Key = key("good") },
+		"accepted: 1..4":            func(a *Adopted) { a.Job.Shape.Width = 5 },
+		"job: missing":              func(a *Adopted) { a.Job = nil },
 	} {
 		good, _ := found("good", 1, batch.Minute, time.Now())
 		bad, _ := found("bad", 2, batch.Minute, time.Now())
 		spoil(&bad)
-		_, err := New(Config{Policy: newToy(4), Platform: machine, Programs: &shelf, Launcher: newFakes(), Adopt: []Adopted{good, bad}})
+		_, err := New(Config{
+			Policy: newToy(4), Platform: machine, Programs: &shelf, Launcher: newFakes(), Adopt: []Adopted{good, bad},
+		})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
@@ -165,7 +171,9 @@ func TestReleaseLeavesRunningJobsAlone(t *testing.T) {
 	wantState(t, s, "a:running b:running / waits:queued")
 	wantReason(t, s.Do(ctx, []batch.Command{order(batch.CmdCancel, "a")}), ReasonClosed)
 	seen, err := s.Watch(ctx, 0)
-	if err != nil || names(seen.Jobs) != "waits:queued a:running b:running" && names(seen.Jobs) != "waits:queued b:running a:running" {
+	if err != nil || names(seen.Jobs) != "waits:queued a:running b:running" && names(
+		seen.Jobs,
+	) != "waits:queued b:running a:running" {
 		t.Errorf("watched %s, %v", names(seen.Jobs), err)
 	}
 	if _, err := s.Watch(ctx, seen.Next); !errors.Is(err, ErrClosed) {
@@ -401,7 +409,8 @@ func TestPendingCallsEndWithTheirContext(t *testing.T) {
 	_, watch := s.Watch(ctx, 0)
 	_, _, _, estimate := s.Estimate(ctx, nil)
 	for name, err := range map[string]error{
-		"do": s.Do(ctx, nil), "snapshot": snap, "find": found, "watch": watch, "estimate": estimate, "close": s.Close(ctx),
+		"do": s.Do(ctx, nil), "snapshot": snap, "find": found, "watch": watch, "estimate": estimate,
+		"close": s.Close(ctx),
 	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)

@@ -205,7 +205,8 @@ func (s *System) finish(now batch.Time, n *note) {
 	} else {
 		out = outcome(a.run, n.exit)
 	}
-	ev := batch.Event{Kind: batch.Finish, Job: a.job.Handle, Broken: a.run.checkpointAsked && out.End == batch.EndKilled}
+	ev := batch.Event{Kind: batch.Finish, Job: a.job.Handle, Broken: a.run.checkpointAsked &&
+		out.End == batch.EndKilled}
 	if a.run.allocation == nil && !a.job.Resident {
 		ev = batch.Event{Kind: batch.Cancel, Job: a.job.Handle} // it was paused: for the policy it waits
 	}
@@ -299,7 +300,8 @@ func outcome(r *run, exit Exit) batch.Outcome {
 		out.End, out.Reason = batch.EndFailed, withMore(exitReason(exit.Code, 0), exit.Reason)
 	}
 	if r.checkpointAsked && out.End == batch.EndFailed {
-		out.End, out.Reason = batch.EndKilled, "it was asked to stop at a checkpoint, and left no checkpoint: "+out.Reason
+		out.End, out.Reason = batch.EndKilled,
+			"it was asked to stop at a checkpoint, and left no checkpoint: "+out.Reason
 	}
 	if r.ending != 0 && (!exit.Unheard || out.End == batch.EndLost) {
 		out.End, out.Reason = r.ending, r.why

@@ -102,7 +102,9 @@ func (l *long) submission(k batch.Key) batch.Command {
 		width *= 8
 	}
 	wall := batch.Duration(61+l.r.IntN(600)) * batch.Minute
-	return batch.Command{Kind: batch.CmdSubmit, Key: k, Job: &batch.Job{Shape: batch.Shape{Width: width, Walltime: wall}}}
+	return batch.Command{
+		Kind: batch.CmdSubmit, Key: k, Job: &batch.Job{Shape: batch.Shape{Width: width, Walltime: wall}},
+	}
 }
 
 func heapBytes() uint64 {
@@ -180,7 +182,10 @@ func BenchmarkDraft(b *testing.B) {
 			l.fill(b)
 			b.Run(fmt.Sprintf("copy/%s/%d", p.name, waiting), func(b *testing.B) {
 				for b.Loop() {
-					if err := l.ask(context.Background(), func(batch.Time) { l.policy.Fork(); l.drafted() }); err != nil {
+					if err := l.ask(context.Background(), func(batch.Time) {
+						l.policy.Fork()
+						l.drafted()
+					}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -105,7 +105,8 @@ func (c *calendar) Decide(now batch.Time, out *batch.Decisions) {
 	c.waiting = slices.DeleteFunc(c.waiting, func(h batch.Handle) bool {
 		j := c.jobs[h]
 		if w := c.windows[j.spec.Into]; j.spec.Into != batch.NoJob {
-			if w == nil || !w.open || w.free < j.spec.Shape.Width || now.Add(j.spec.Shape.Walltime) > w.spec.Window.End {
+			if w == nil || !w.open || w.free < j.spec.Shape.Width ||
+				now.Add(j.spec.Shape.Walltime) > w.spec.Window.End {
 				return false
 			}
 			w.free -= j.spec.Shape.Width

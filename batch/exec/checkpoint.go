@@ -63,7 +63,8 @@ func (s *System) runCheckpoint(l *launchSpec, gone <-chan struct{}) error {
 	}
 	spec := s.spec(l, &program)
 	g, err := process.Start(process.Spec{
-		Args: program.Checkpoint.Command, Env: spec.Env, Dir: spec.Dir, Stdout: spec.Stderr, Stderr: spec.Stderr, Append: true,
+		Args: program.Checkpoint.Command, Env: spec.Env, Dir: spec.Dir, Stdout: spec.Stderr, Stderr: spec.Stderr,
+		Append: true,
 	})
 	if err != nil {
 		return err
@@ -106,7 +107,8 @@ func (s *System) abortCheckpoint(a *attempt, why string) {
 // yields reports whether a program has exited to be started again. It may do so without being
 // asked by this server: one that was killed may have asked.
 func (r *run) yields(exit Exit) bool {
-	return r.how != nil && r.ending == 0 && !exit.Lost && !exit.Detached && exit.Signal == 0 && exit.Code == batch.CheckpointStatus
+	return r.how != nil && r.ending == 0 && !exit.Lost && !exit.Detached && exit.Signal == 0 &&
+		exit.Code == batch.CheckpointStatus
 }
 
 // park ends an attempt that another one is to continue. Its processors stay booked, and the
@@ -116,7 +118,9 @@ func (s *System) park(now batch.Time, a *attempt) {
 	r := a.run
 	r.settle(now, 0)
 	progress := r.done + r.work
-	out := batch.Outcome{End: batch.EndStopped, ExitCode: batch.CheckpointStatus, Reason: "checkpointed after " + progress.String()}
+	out := batch.Outcome{
+		End: batch.EndStopped, ExitCode: batch.CheckpointStatus, Reason: "checkpointed after " + progress.String(),
+	}
 	if !r.checkpointAsked {
 		s.freeAllocation(r)
 		s.apply(now, batch.Event{Kind: batch.Finish, Job: a.job.Handle})

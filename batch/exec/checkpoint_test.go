@@ -24,7 +24,9 @@ func saving(how batch.Checkpoint) batch.Command {
 // walltime.
 func next(attempt uint32, left batch.Duration) batch.Command {
 	cmd := minute()
-	shelf.put(cmd.Key, batch.Program{Args: []string{"x"}, Checkpoint: &batch.Checkpoint{Signal: "SIGUSR1", Grace: 30 * batch.Second}})
+	shelf.put(cmd.Key, batch.Program{Args: []string{"x"}, Checkpoint: &batch.Checkpoint{
+		Signal: "SIGUSR1", Grace: 30 * batch.Second,
+	}})
 	cmd.Job.Shape.Walltime, cmd.Job.Done = left, batch.Minute-left
 	cmd.After = cmd.Key
 	cmd.After.Attempt = attempt - 1
@@ -84,7 +86,8 @@ func TestCheckpointedJobIsLaunchedAgainForTheRestOfItsWalltime(t *testing.T) {
 		}
 		again.end <- Exit{}
 		synctest.Wait()
-		if received := p.received(); !strings.HasPrefix(received, "submit a, stopped a 11.") || !strings.HasSuffix(received, ", finish a") {
+		if received := p.received(); !strings.HasPrefix(received, "submit a, stopped a 11.") ||
+			!strings.HasSuffix(received, ", finish a") {
 			t.Errorf("received %q", received)
 		}
 		if err := s.Err(); err != nil {
@@ -101,9 +104,18 @@ func TestACheckpointIsNotRequestedBeforeItsMinimumRuntime(t *testing.T) {
 		end  *Exit // while it ignores signals; nil: it continues
 		want batch.Outcome
 	}{
-		"received then":    {nil, batch.Outcome{End: batch.EndKilled, Signal: "SIGKILL", Reason: "it was asked to stop at a checkpoint, and has written no checkpoint within 30s"}},
-		"for a cause":      {&Exit{Code: 3, Reason: "why"}, batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3, why"}},
-		"by a signal":      {&Exit{Signal: syscall.SIGKILL, Reason: "why"}, batch.Outcome{End: batch.EndFailed, Signal: "SIGKILL", Reason: "signal SIGKILL, why"}},
+		"received then": {nil, batch.Outcome{
+			End: batch.EndKilled, Signal: "SIGKILL",
+			Reason: "it was asked to stop at a checkpoint, and has written no checkpoint within 30s",
+		}},
+		"for a cause": {&Exit{Code: 3, Reason: "why"}, batch.Outcome{
+			End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3, why",
+		}},
+		"by a signal": {
+			&Exit{Signal: syscall.SIGKILL, Reason: "why"}, batch.Outcome{
+				End: batch.EndFailed, Signal: "SIGKILL", Reason: "signal SIGKILL, why",
+			},
+		},
 		"failed by itself": {&Exit{Code: 3}, batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3"}},
 		"done":             {&Exit{}, batch.Outcome{End: batch.EndDone}},
 	} {
@@ -140,13 +152,16 @@ func TestJobCanEndOtherwiseAfterACheckpointRequest(t *testing.T) {
 	}{
 		"finished before the checkpoint": {&Exit{}, batch.Outcome{End: batch.EndDone}},
 		"failed": {&Exit{Code: 3}, batch.Outcome{
-			End: batch.EndKilled, ExitCode: 3, Reason: "it was asked to stop at a checkpoint, and left no checkpoint: exit status 3",
+			End: batch.EndKilled, ExitCode: 3,
+			Reason: "it was asked to stop at a checkpoint, and left no checkpoint: exit status 3",
 		}},
 		"killed by the checkpoint signal": {&Exit{Signal: syscall.SIGUSR1}, batch.Outcome{
-			End: batch.EndKilled, Signal: "SIGUSR1", Reason: "it was asked to stop at a checkpoint, and left no checkpoint: signal SIGUSR1",
+			End: batch.EndKilled, Signal: "SIGUSR1",
+			Reason: "it was asked to stop at a checkpoint, and left no checkpoint: signal SIGUSR1",
 		}},
 		"too slow": {nil, batch.Outcome{
-			End: batch.EndKilled, Signal: "SIGKILL", Reason: "it was asked to stop at a checkpoint, and has written no checkpoint within 30s",
+			End: batch.EndKilled, Signal: "SIGKILL",
+			Reason: "it was asked to stop at a checkpoint, and has written no checkpoint within 30s",
 		}},
 		"lost": {&Exit{Lost: true, Reason: "why"}, batch.Outcome{End: batch.EndLost, Reason: "why"}},
 	} {
@@ -173,7 +188,10 @@ func TestJobCanEndOtherwiseAfterACheckpointRequest(t *testing.T) {
 }
 
 func TestJobCanceledDuringItsCheckpointIsNotContinued(t *testing.T) {
-	for name, when := range map[string]string{"before its end": "running", "before the next attempt": "parked", "with the next attempt": "pending", "waiting": "waiting"} {
+	for name, when := range map[string]string{
+		"before its end": "running", "before the next attempt": "parked", "with the next attempt": "pending",
+		"waiting": "waiting",
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, p, _, proc := stopped(t, usr1)
@@ -198,7 +216,8 @@ func TestJobCanceledDuringItsCheckpointIsNotContinued(t *testing.T) {
 					do(t, s, again)
 					do(t, s, cancel)
 				}
-				if received := p.received(); snapshot(t, s).Free != 4 || !strings.HasSuffix(received, "cancel a") && !strings.HasSuffix(received, "finish a") {
+				if received := p.received(); snapshot(t, s).Free != 4 ||
+					!strings.HasSuffix(received, "cancel a") && !strings.HasSuffix(received, "finish a") {
 					t.Errorf("%+v, received %q", snapshot(t, s), received)
 				}
 				// The handle can be used again.
@@ -236,7 +255,8 @@ func TestAnUnrequestedStopAtACheckpointEndsTheJobForThePolicy(t *testing.T) {
 // appears.
 func shell(command ...string) batch.Command {
 	cmd := submission("a", 1, batch.Program{
-		Args: []string{"sh", "-c", `echo up > up; until [ -e stop ]; do sleep 0.01; done; exit 85`}, Stdout: "out", Stderr: "err",
+		Args: []string{"sh", "-c", `echo up > up; until [ -e stop ]; do sleep 0.01; done; exit 85`}, Stdout: "out",
+		Stderr:     "err",
 		Env:        map[string]string{"NOTE": "of the job"},
 		Checkpoint: &batch.Checkpoint{Command: command, Grace: batch.Minute},
 	})
@@ -249,9 +269,20 @@ func TestCheckpointCommandRunsBesideTheJobWithItsEnvironment(t *testing.T) {
 		end     batch.End
 		reason  string
 	}{
-		"well":    {[]string{"sh", "-c", `[ "$NOTE" = "of the job" ] && [ "$DROVER_JOB_ID" = a ] && echo said && : > stop`}, batch.EndStopped, "checkpointed after "},
-		"badly":   {[]string{"sh", "-c", "exit 7"}, batch.EndKilled, "it was asked to stop at a checkpoint, and its checkpoint command failed: exit status 7"},
-		"missing": {[]string{"no-such-command"}, batch.EndKilled, "it was asked to stop at a checkpoint, and its checkpoint command failed: command no-such-command: "},
+		"well": {
+			[]string{"sh", "-c", `[ "$NOTE" = "of the job" ] && [ "$DROVER_JOB_ID" = a ] && echo said && : > stop`},
+			batch.EndStopped, "checkpointed after ",
+		},
+		"badly": {
+			[]string{"sh", "-c", "exit 7"},
+			batch.EndKilled,
+			"it was asked to stop at a checkpoint, and its checkpoint command failed: exit status 7",
+		},
+		"missing": {
+			[]string{"no-such-command"},
+			batch.EndKilled,
+			"it was asked to stop at a checkpoint, and its checkpoint command failed: command no-such-command: ",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newToy(4, line{batch.Millisecond, batch.Decision{Kind: batch.Pause, Job: 1}})
@@ -281,7 +312,8 @@ func TestImpossibleCheckpointIsRefusedAtTheLaunch(t *testing.T) {
 	for _, how := range []batch.Checkpoint{{Grace: 1}, {Signal: "TERM", Grace: 1}, {Signal: "SIGTERM"}} {
 		s := open(t, Config{Launcher: newFakes()})
 		do(t, s, saving(how))
-		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndStartFailed || !strings.Contains(f.Outcome.Reason, "checkpoint") {
+		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndStartFailed ||
+			!strings.Contains(f.Outcome.Reason, "checkpoint") {
 			t.Errorf("%+v: %+v", how, f.Outcome)
 		}
 	}

@@ -53,7 +53,8 @@ func (s *System) carry(now batch.Time, cmd *batch.Command) error {
 	enters := cmd.Kind == batch.CmdSubmit || cmd.Kind == batch.CmdReserve
 	switch {
 	case cmd.Kind < batch.CmdSubmit || cmd.Kind > batch.CmdCancel:
-		return refuse(cmd.Key, ReasonBadCommand, "kind: %d, accepted: %d..%d", cmd.Kind, batch.CmdSubmit, batch.CmdCancel)
+		return refuse(cmd.Key, ReasonBadCommand, "kind: %d, accepted: %d..%d", cmd.Kind, batch.CmdSubmit,
+			batch.CmdCancel)
 	case cmd.Kind == batch.CmdSubmit && a != nil && a.phase == batch.PhaseReserved:
 		return refuse(cmd.Key, ReasonNotWaiting, "it is reserved, which only a confirmation ends")
 	case enters && a != nil:
@@ -91,7 +92,9 @@ func (s *System) accept(cmd *batch.Command) error {
 		return err
 	}
 	s.orders++
-	a := &attempt{key: cmd.Key, order: s.orders, job: cmd.Job, shape: cmd.Job.Shape, phase: batch.PhaseQueued, pending: true}
+	a := &attempt{
+		key: cmd.Key, order: s.orders, job: cmd.Job, shape: cmd.Job.Shape, phase: batch.PhaseQueued, pending: true,
+	}
 	if p := s.parked[cmd.After]; p != nil {
 		delete(s.parked, cmd.After)
 		a.run = &run{resumes: p}
@@ -119,7 +122,8 @@ func (s *System) check(cmd *batch.Command) error {
 	case job.CPU < 0 || job.CPU > batch.One:
 		return refuse(cmd.Key, ReasonBadJob, "cpu: %d, accepted: 0..%d", job.CPU, batch.One)
 	case job.Window != nil || job.Into != batch.NoJob:
-		return refuse(cmd.Key, ReasonBadJob, "window: of a job, accepted: none, and Command.Into for the reservation it runs in")
+		return refuse(cmd.Key, ReasonBadJob,
+			"window: of a job, accepted: none, and Command.Into for the reservation it runs in")
 	}
 	return s.checkShape(cmd.Key, job.Shape, job.Memory)
 }
@@ -356,7 +360,8 @@ func (s *System) take(now batch.Time, cmd *batch.Command) error {
 		return err
 	}
 	if w := cmd.Job.Window; !s.holds(now, cmd.Job) {
-		return refuse(cmd.Key, ReasonNoRoom, "window: %v..%v with %d processors, which the plan cannot set aside", w.Start, w.End, cmd.Job.Shape.Width)
+		return refuse(cmd.Key, ReasonNoRoom, "window: %v..%v with %d processors, which the plan cannot set aside",
+			w.Start, w.End, cmd.Job.Shape.Width)
 	}
 	s.addWindow(now, cmd)
 	return nil

@@ -53,7 +53,8 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		s.pause(now, a)
 	case batch.Resume:
 		again := a.phase == batch.PhaseQueued && a.resumes()
-		if !again && (a.phase != batch.PhasePaused || a.run.allocation != nil) { // it holds its allocation until Stopped
+		// it holds its allocation until Stopped
+		if !again && (a.phase != batch.PhasePaused || a.run.allocation != nil) {
 			return fault(a, ErrWrongState)
 		}
 		was := a.run.ran

@@ -198,8 +198,12 @@ func TestImpossibleDecisionFaultsTheSystem(t *testing.T) {
 	}{
 		{"migrate a waiting job", batch.Decision{Kind: batch.Migrate, Job: 2, Allocation: everything}, ErrWrongState},
 		{"migrate to more", batch.Decision{Kind: batch.Migrate, Job: 1, Allocation: everything}, ErrWrongState},
-		{"migrate nowhere", batch.Decision{Kind: batch.Migrate, Job: 1, Allocation: []batch.NodeAllocation{{Node: 2, Processors: 1, Share: batch.One}}}, ErrNoCapacity},
-		{"migrate without a share", batch.Decision{Kind: batch.Migrate, Job: 1, Allocation: []batch.NodeAllocation{{Node: 1, Processors: 1}}}, ErrNoCapacity},
+		{"migrate nowhere", batch.Decision{
+			Kind: batch.Migrate, Job: 1, Allocation: []batch.NodeAllocation{{Node: 2, Processors: 1, Share: batch.One}},
+		}, ErrNoCapacity},
+		{"migrate without a share", batch.Decision{
+			Kind: batch.Migrate, Job: 1, Allocation: []batch.NodeAllocation{{Node: 1, Processors: 1}},
+		}, ErrNoCapacity},
 		{"unknown job", batch.Decision{Kind: batch.Start, Job: 99}, ErrWrongState},
 		{"no job", batch.Decision{Kind: batch.Start}, ErrWrongState},
 		{"start again", batch.Decision{Kind: batch.Start, Job: 1}, ErrWrongState},
@@ -207,10 +211,14 @@ func TestImpossibleDecisionFaultsTheSystem(t *testing.T) {
 		{"pause a waiting job", batch.Decision{Kind: batch.Pause, Job: 2}, ErrWrongState},
 		{"kill a waiting job", batch.Decision{Kind: batch.Kill, Job: 2}, ErrWrongState},
 		{"share elsewhere", batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: everything}, ErrWrongState},
-		{"share of nothing", batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: []batch.NodeAllocation{{Processors: 1}}}, ErrNoCapacity},
+		{"share of nothing", batch.Decision{
+			Kind: batch.SetShare, Job: 1, Allocation: []batch.NodeAllocation{{Processors: 1}},
+		}, ErrNoCapacity},
 		{"start in use", batch.Decision{Kind: batch.Start, Job: 2, Allocation: everything}, ErrNoCapacity},
 		{"start too wide", batch.Decision{Kind: batch.Start, Job: 2}, ErrNoCapacity},
-		{"start nowhere", batch.Decision{Kind: batch.Start, Job: 2, Allocation: []batch.NodeAllocation{{Node: 2, Processors: 1, Share: batch.One}}}, ErrNoCapacity},
+		{"start nowhere", batch.Decision{
+			Kind: batch.Start, Job: 2, Allocation: []batch.NodeAllocation{{Node: 2, Processors: 1, Share: batch.One}},
+		}, ErrNoCapacity},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -227,7 +235,8 @@ func TestImpossibleDecisionFaultsTheSystem(t *testing.T) {
 					t.Errorf("%d processors free, want 3: a refused decision books nothing", free)
 				}
 				ctx := context.Background()
-				wantReason(t, s.Do(ctx, []batch.Command{submission("c", 1, batch.Program{Args: []string{"x"}})}), ReasonFaulted)
+				wantReason(t, s.Do(ctx, []batch.Command{submission("c", 1, batch.Program{Args: []string{"x"}})}),
+					ReasonFaulted)
 				if _, _, _, err := s.Estimate(ctx, nil); !errors.Is(err, c.want) {
 					t.Errorf("estimate: %v, want %v", err, c.want)
 				}

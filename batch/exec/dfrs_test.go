@@ -56,7 +56,10 @@ func (s *stage) Launch(spec Spec) (Launched, error) {
 			return nil, ErrNodeGone
 		}
 	}
-	a := &actor{stage: s, spec: spec, saves: spec.Stdout == "/saves", end: make(chan Exit, 1), share: lowest(spec.Allocation), since: time.Now()}
+	a := &actor{
+		stage: s, spec: spec, saves: spec.Stdout == "/saves", end: make(chan Exit, 1), share: lowest(spec.Allocation),
+		since: time.Now(),
+	}
 	for p := range s.procs {
 		if p.spec.Key.Job == spec.Key.Job {
 			s.t.Errorf("job %s runs twice", spec.Key.Job)
@@ -225,7 +228,9 @@ func (s *stage) Program(key batch.Key, _ batch.Shape) (batch.Program, error) {
 // Jobs with and without checkpoints share hosts that come and go: policy and executor
 // agree throughout, no job runs twice, and all end.
 func TestFractionalPolicyAndExecutorAgreeUnderRandomEvents(t *testing.T) {
-	algorithms := []string{"GreedyPM */per/opt=min/minvt=600", "GreedyPM */opt=min", "MCB8 */per/opt=min", "/stretch-per/opt=max"}
+	algorithms := []string{
+		"GreedyPM */per/opt=min/minvt=600", "GreedyPM */opt=min", "MCB8 */per/opt=min", "/stretch-per/opt=max",
+	}
 	seeds := []uint64{
 		155, 1359, 4591, // a job that resumes with a returning node gets almost no share
 		8683, 11530, 18934, // a job that moves to a smaller share stays beside one that moves to a larger one
@@ -255,7 +260,8 @@ func play(t *testing.T, rnd *rand.Rand, algorithm string) {
 		procs: map[*actor]bool{}, work: map[batch.JobID]batch.Duration{}}
 	m := make(measurements)
 	s, err := New(Config{
-		Policy: policy, Platform: platform, Programs: st, Launcher: st, Hosts: []int32{0, 1, 2}, Fractional: true, Measurements: m,
+		Policy: policy, Platform: platform, Programs: st, Launcher: st, Hosts: []int32{0, 1, 2}, Fractional: true,
+		Measurements: m,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,8 @@ func (d *draft) Made() batch.Time { return d.made }
 // Estimate implements batch.Draft.
 func (d *draft) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	d.pass()
-	return d.policy.Estimate(d.made, asks, out) == nil || d.forecaster != nil && d.forecaster.Estimate(d.made, d.policy, asks, out)
+	return d.policy.Estimate(d.made, asks, out) == nil || d.forecaster != nil && d.forecaster.Estimate(d.made, d.policy,
+		asks, out)
 }
 
 // Standing implements batch.Draft.

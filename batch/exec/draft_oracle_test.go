@@ -26,7 +26,8 @@ type step struct {
 
 func drawStep(t *rapid.T, n int) step {
 	s := step{
-		kind: rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3}).Draw(t, "kind"), id: batch.JobID(fmt.Sprint(rapid.IntRange(0, n).Draw(t, "of"))),
+		kind:  rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3}).Draw(t, "kind"),
+		id:    batch.JobID(fmt.Sprint(rapid.IntRange(0, n).Draw(t, "of"))),
 		pause: batch.Duration(rapid.IntRange(1, 20).Draw(t, "pause")) * batch.Second,
 	}
 	if s.kind == 0 {
@@ -47,7 +48,10 @@ func drawRequest(t *rapid.T) site.Request {
 			break
 		}
 		width = rapid.Int32Range(width+1, worldWidth).Draw(t, "width")
-		r.Menu = append(r.Menu, batch.Shape{Width: width, Walltime: batch.Duration(rapid.IntRange(1, 40).Draw(t, "walltime")) * batch.Second})
+		r.Menu = append(r.Menu,
+			batch.Shape{
+				Width: width, Walltime: batch.Duration(rapid.IntRange(1, 40).Draw(t, "walltime")) * batch.Second,
+			})
 	}
 	return r
 }
@@ -176,7 +180,8 @@ func (c *comparison) stand() {
 	for i, id := range ids {
 		want, waits := c.real.standing(id)
 		reason := problem.ReasonOf(out[i].Err)
-		if waits != (out[i].Err == nil) || out[i].Quote != want || !waits && reason != problem.NotWaiting && reason != problem.UnknownJob {
+		if waits != (out[i].Err == nil) || out[i].Quote != want ||
+			!waits && reason != problem.NotWaiting && reason != problem.UnknownJob {
 			c.Fatalf("job %s stands %+v; really %+v, %v", id, out[i], want, waits)
 		}
 	}

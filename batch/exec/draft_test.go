@@ -57,7 +57,8 @@ func same(t testing.TB, what string, got, want any) {
 func TestADraftHasTheWaitingJobsAsPlaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := underCBF(t, newFakes())
-		do(t, s, submission("runs", 4, self("exit")), submission("first", 4, self("exit")), submission("second", 3, self("exit")))
+		do(t, s, submission("runs", 4, self("exit")), submission("first", 4, self("exit")),
+			submission("second", 3, self("exit")))
 		do(t, s, placement("second", false, hours(4, 2)))
 		do(t, s, reservation("in", 4), submission("held", 4, self("exit")))
 		do(t, s, order(batch.CmdHold, "held"))
@@ -66,8 +67,11 @@ func TestADraftHasTheWaitingJobsAsPlaced(t *testing.T) {
 		same(t, "at first", starts(t, d, all...), []int64{-1, 1, 2, -1, -1, -1})
 		second := make([]batch.Standing, 1)
 		d.Standing([]batch.Key{key("second")}, second)
-		same(t, "as it was placed", fmt.Sprint(second[0].Shape, second[0].End.Sub(second[0].Start), second[0].Kind), "4x2h0m0s 2h0m0s PROMISED")
-		for name, want := range map[string]bool{"runs": false, "in": false, "held": false, "nobody": false, "first": true} {
+		same(t, "as it was placed", fmt.Sprint(second[0].Shape, second[0].End.Sub(second[0].Start), second[0].Kind),
+			"4x2h0m0s 2h0m0s PROMISED")
+		for name, want := range map[string]bool{
+			"runs": false, "in": false, "held": false, "nobody": false, "first": true,
+		} {
 			if got := d.Cancel(key(name)); got != want {
 				t.Errorf("%s leaves: %v", name, got)
 			}
@@ -106,7 +110,8 @@ func TestAClosingOrFaultedSystemHasNoDraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, Config{Policy: p, Launcher: newFakes(), Grace: 1})
-	same(t, "a policy that does not plan, without a forecaster", drafts(t, s).Estimate(0, one(hours(1, 1)), make([]batch.Estimate, 1)), false)
+	same(t, "a policy that does not plan, without a forecaster", drafts(t, s).Estimate(0, one(hours(1, 1)),
+		make([]batch.Estimate, 1)), false)
 	do(t, s, submission("runs", 4, self("exit")), submission("waits", 4, self("exit")))
 	same(t, "likewise", drafts(t, s).Standing([]batch.Key{key("waits")}, make([]batch.Standing, 1)), false)
 	if err := s.Close(context.Background()); err != nil {
@@ -142,7 +147,8 @@ func TestDraftsAreUsedBesideTheLoop(t *testing.T) {
 				work.Go(func() {
 					for i := range 50 {
 						d.Cancel(key(fmt.Sprint("old", 2*i+1)))
-						d.Submit(batch.Key{Job: batch.JobID(fmt.Sprint("in draft", n, i))}, &batch.Job{Shape: hours(int32(1+i%4), 1)})
+						d.Submit(batch.Key{Job: batch.JobID(fmt.Sprint("in draft", n, i))},
+							&batch.Job{Shape: hours(int32(1+i%4), 1)})
 						if !d.Estimate(d.Made(), one(hours(2, 1)), make([]batch.Estimate, 1)) {
 							t.Error("no answer")
 						}
@@ -151,7 +157,8 @@ func TestDraftsAreUsedBesideTheLoop(t *testing.T) {
 				})
 			}
 			for i := range 50 {
-				do(t, s, order(batch.CmdCancel, fmt.Sprint("old", 2*i)), submission(fmt.Sprint("new", i), 1, self("exit")))
+				do(t, s, order(batch.CmdCancel, fmt.Sprint("old", 2*i)),
+					submission(fmt.Sprint("new", i), 1, self("exit")))
 			}
 			work.Wait()
 		})

@@ -61,13 +61,21 @@ func (broken) Program(key batch.Key, _ batch.Shape) (batch.Program, error) {
 func TestProgramThatCannotBeStartedEndsItsJobWithTheReason(t *testing.T) {
 	s := open(t, Config{Launcher: newFakes(), Programs: broken{}})
 	for name, want := range map[string]batch.Outcome{
-		"no args":     {End: batch.EndStartFailed, Reason: "program: args: empty, accepted: a command and its arguments"},
-		"no command":  {End: batch.EndStartFailed, Reason: "program: args: empty, accepted: a command and its arguments"},
+		"no args": {
+			End: batch.EndStartFailed, Reason: "program: args: empty, accepted: a command and its arguments",
+		},
+		"no command": {
+			End: batch.EndStartFailed, Reason: "program: args: empty, accepted: a command and its arguments",
+		},
 		"NUL in args": {End: batch.EndStartFailed, Reason: "program: args[1]: contains NUL"},
-		"env name":    {End: batch.EndStartFailed, Reason: `program: env: "A=B", accepted: names without = and values without NUL`},
-		"env value":   {End: batch.EndStartFailed, Reason: `program: env: "A", accepted: names without = and values without NUL`},
-		"refused":     {End: batch.EndStartFailed, Reason: "no such service"},
-		"never ran":   {End: batch.EndNeverRan, Reason: "it was withdrawn: it never ran"},
+		"env name": {
+			End: batch.EndStartFailed, Reason: `program: env: "A=B", accepted: names without = and values without NUL`,
+		},
+		"env value": {
+			End: batch.EndStartFailed, Reason: `program: env: "A", accepted: names without = and values without NUL`,
+		},
+		"refused":   {End: batch.EndStartFailed, Reason: "no such service"},
+		"never ran": {End: batch.EndNeverRan, Reason: "it was withdrawn: it never ran"},
 	} {
 		do(t, s, submission(name, 4, batch.Program{}))
 		f := await(t, s, name, batch.PhaseEnded)
@@ -123,7 +131,8 @@ func TestAttemptIsNotRunningBeforeItIsLaunched(t *testing.T) {
 		}
 		l.now <- struct{}{}
 		seen, err = s.Watch(ctx, seen.Next) // only the launch wakes it
-		if err != nil || len(seen.Jobs) != 1 || seen.Jobs[0].Phase != batch.PhaseRunning || !seen.Jobs[0].Started.Equal(starting.Started) {
+		if err != nil || len(seen.Jobs) != 1 || seen.Jobs[0].Phase != batch.PhaseRunning ||
+			!seen.Jobs[0].Started.Equal(starting.Started) {
 			t.Errorf("%+v, %v", seen, err)
 		}
 		f := await(t, s, "a", batch.PhaseEnded)
@@ -141,8 +150,16 @@ func TestUnobservedExitIsLost(t *testing.T) {
 		cancel bool
 		want   batch.Outcome
 	}{
-		{Exit{Lost: true, Reason: "the host was restarted"}, false, batch.Outcome{End: batch.EndLost, Reason: "the host was restarted"}},
-		{Exit{Lost: true, Code: 3, Signal: syscall.SIGHUP}, false, batch.Outcome{End: batch.EndLost, Reason: "its exit was not observed"}},
+		{
+			Exit{Lost: true, Reason: "the host was restarted"},
+			false,
+			batch.Outcome{End: batch.EndLost, Reason: "the host was restarted"},
+		},
+		{
+			Exit{Lost: true, Code: 3, Signal: syscall.SIGHUP},
+			false,
+			batch.Outcome{End: batch.EndLost, Reason: "its exit was not observed"},
+		},
 		{Exit{Lost: true}, true, batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}},
 		{Exit{Lost: true, Unheard: true}, true, batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}},
 	} {

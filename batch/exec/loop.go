@@ -193,7 +193,9 @@ func (s *System) leave(now batch.Time) {
 		}
 		s.alloc.Release(a.run.allocation)
 		a.run.allocation = nil
-		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: a.run.done + a.run.work})
+		s.apply(now, batch.Event{
+			Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: a.run.done + a.run.work,
+		})
 	}
 	clear(s.paused)
 	s.paused = s.paused[:0]

@@ -47,7 +47,8 @@ func TestJobWithoutACheckpointMovesOnItsHostWhileRunning(t *testing.T) {
 		}
 		proc.end <- Exit{}
 		synctest.Wait()
-		if got, want := strings.Replace(p.received(), "10.000001s", "10s", 1), "submit a, stopped a 10s, resumed a, submit b, finish a"; got != want {
+		if got, want := strings.Replace(p.received(), "10.000001s", "10s", 1),
+			"submit a, stopped a 10s, resumed a, submit b, finish a"; got != want {
 			t.Errorf("received %q, want %q", got, want)
 		}
 	})
@@ -56,7 +57,10 @@ func TestJobWithoutACheckpointMovesOnItsHostWhileRunning(t *testing.T) {
 func TestJobWithoutACheckpointIsNotMovedToAnotherHost(t *testing.T) {
 	for name, script := range map[string][]line{
 		"running": {toNode2},
-		"paused":  {{batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}}, {10 * batch.Second, batch.Decision{Kind: batch.Resume, Job: 1, Allocation: on(1, batch.One)}}},
+		"paused": {
+			{batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}},
+			{10 * batch.Second, batch.Decision{Kind: batch.Resume, Job: 1, Allocation: on(1, batch.One)}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -79,7 +83,8 @@ func TestCheckpointedJobMovesToAnotherHost(t *testing.T) {
 		share := func(after batch.Duration, of batch.Share) line {
 			return line{after, batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: on(1, of)}}
 		}
-		p := newToy(4, toNode2, share(12*batch.Second, batch.One/2), share(14*batch.Second, batch.One/4), share(16*batch.Second, batch.One))
+		p := newToy(4, toNode2, share(12*batch.Second, batch.One/2), share(14*batch.Second, batch.One/4),
+			share(16*batch.Second, batch.One))
 		s := open(t, Config{Policy: p, Launcher: l, Hosts: []int32{0, 1}})
 		do(t, s, saving(usr1))
 		proc := <-l.launched
@@ -91,7 +96,8 @@ func TestCheckpointedJobMovesToAnotherHost(t *testing.T) {
 			t.Errorf("%d processors free while it is here and there", free)
 		}
 		proc.end <- Exit{Code: batch.CheckpointStatus}
-		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndStopped || !cmp.Equal(f.Nodes, []string{"n1"}) {
+		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndStopped ||
+			!cmp.Equal(f.Nodes, []string{"n1"}) {
 			t.Errorf("%+v", f)
 		}
 		after(2 * time.Second) // its share changes during the move
@@ -104,11 +110,13 @@ func TestCheckpointedJobMovesToAnotherHost(t *testing.T) {
 			t.Error(again.spec.Key, diff)
 		}
 		synctest.Wait()
-		if received := p.received(); !strings.HasPrefix(received, "submit a, stopped a 13") || !strings.HasSuffix(received, "s, resumed a") {
+		if received := p.received(); !strings.HasPrefix(received, "submit a, stopped a 13") ||
+			!strings.HasSuffix(received, "s, resumed a") {
 			t.Errorf("received %q", received)
 		}
 		after(2 * time.Second)
-		if diff := cmp.Diff([][]batch.NodeAllocation{on(1, batch.One)}, again.shares()); diff != "" || len(proc.shares()) > 0 {
+		if diff := cmp.Diff([][]batch.NodeAllocation{on(1, batch.One)}, again.shares()); diff != "" ||
+			len(proc.shares()) > 0 {
 			t.Error(diff, proc.shares())
 		}
 		if free := snapshot(t, s).Free; free != 3 {
@@ -116,7 +124,8 @@ func TestCheckpointedJobMovesToAnotherHost(t *testing.T) {
 		}
 		again.end <- Exit{}
 		synctest.Wait()
-		if received := p.received(); !strings.HasSuffix(received, "resumed a, finish a") || s.Err() != nil || snapshot(t, s).Free != 4 {
+		if received := p.received(); !strings.HasSuffix(received, "resumed a, finish a") || s.Err() != nil ||
+			snapshot(t, s).Free != 4 {
 			t.Errorf("received %q, %v, %d free", received, s.Err(), snapshot(t, s).Free)
 		}
 	})
@@ -129,12 +138,24 @@ func TestJobCanEndDuringAMove(t *testing.T) {
 		end        batch.End
 		received   string
 	}{
-		"done":      {true, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{} }, batch.EndDone, "finish a"},
-		"failed":    {true, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{Code: 1} }, batch.EndKilled, "finish a broken"},
-		"too slow":  {true, func(*testing.T, *System, *sharer) {}, batch.EndKilled, "finish a broken"},
-		"lost":      {true, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{Lost: true} }, batch.EndLost, "finish a"},
-		"moved":     {false, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{} }, batch.EndDone, "stopped a 10s, resumed a, finish a"},
-		"cancelled": {true, func(t *testing.T, s *System, _ *sharer) { do(t, s, order(batch.CmdCancel, "a")) }, batch.EndCancelled, "finish a"},
+		"done": {true, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{} }, batch.EndDone, "finish a"},
+		"failed": {
+			true, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{Code: 1} }, batch.EndKilled,
+			"finish a broken",
+		},
+		"too slow": {true, func(*testing.T, *System, *sharer) {}, batch.EndKilled, "finish a broken"},
+		"lost": {
+			true, func(_ *testing.T, _ *System, p *sharer) { p.end <- Exit{Lost: true} }, batch.EndLost, "finish a",
+		},
+		"moved": {
+			false, func(_ *testing.T, _ *System, p *sharer) {
+				p.end <- Exit{}
+			}, batch.EndDone, "stopped a 10s, resumed a, finish a",
+		},
+		"cancelled": {
+			true, func(t *testing.T, s *System, _ *sharer) { do(t, s, order(batch.CmdCancel, "a")) },
+			batch.EndCancelled, "finish a",
+		},
 		"cancelled during the move": {true, func(t *testing.T, s *System, p *sharer) {
 			p.end <- Exit{Code: batch.CheckpointStatus}
 			await(t, s, "a", batch.PhaseEnded)
@@ -158,7 +179,8 @@ func TestJobCanEndDuringAMove(t *testing.T) {
 				if f.Outcome.End != c.end {
 					t.Errorf("%+v", f.Outcome)
 				}
-				if got, want := strings.Replace(p.received(), "10.000001s", "10s", 1), "submit a, "+c.received; got != want || snapshot(t, s).Free != 4 || s.Err() != nil {
+				if got, want := strings.Replace(p.received(), "10.000001s", "10s", 1),
+					"submit a, "+c.received; got != want || snapshot(t, s).Free != 4 || s.Err() != nil {
 					t.Errorf("received %q, want %q; %d free, %v", got, want, snapshot(t, s).Free, s.Err())
 				}
 				// The handle can be used again.

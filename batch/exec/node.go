@@ -59,7 +59,9 @@ func (s *System) turnNodes(now batch.Time) {
 // source, and it waits until they have stopped or ended, or the node is back.
 func (s *System) cancelMoves(node int32) {
 	for _, a := range s.handles {
-		if a == nil || a.run == nil || !slices.ContainsFunc(a.run.next, func(l batch.NodeAllocation) bool { return l.Node == node }) {
+		if a == nil || a.run == nil || !slices.ContainsFunc(a.run.next, func(l batch.NodeAllocation) bool {
+			return l.Node == node
+		}) {
 			continue
 		}
 		r := a.run

@@ -38,7 +38,8 @@ func TestNoJobStartsOnANodeThatHasLeft(t *testing.T) {
 		}
 		// A job that ran there holds its allocation until it is known to have ended.
 		on1.end <- Exit{Lost: true, Reason: "its node has left"}
-		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndLost || f.Outcome.Reason != "its node has left" {
+		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndLost ||
+			f.Outcome.Reason != "its node has left" {
 			t.Errorf("%+v", f.Outcome)
 		}
 		if free := snapshot(t, s).Free; free != 0 {
@@ -77,7 +78,8 @@ func TestDecisionAboutANodeThatHasLeftFaultsTheSystem(t *testing.T) {
 func TestUnknownNodeIsRefused(t *testing.T) {
 	s := open(t, Config{Launcher: newFakes()})
 	for _, n := range []int32{-1, 2} {
-		if err := s.SetNode(context.Background(), n, true); err == nil || !strings.Contains(err.Error(), "accepted: 0..1") {
+		if err := s.SetNode(context.Background(), n, true); err == nil ||
+			!strings.Contains(err.Error(), "accepted: 0..1") {
 			t.Errorf("node %d: %v", n, err)
 		}
 	}
@@ -127,7 +129,8 @@ func TestCheckpointedJobContinuesAfterItsNodeLeftBeforeTheLaunch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := gone{newFakes(), new(atomic.Int32)}
 		resume := batch.Decision{Kind: batch.Resume, Job: 1}
-		p := newToy(4, line{10 * batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}}, line{20 * batch.Second, resume}, line{30 * batch.Second, resume})
+		p := newToy(4, line{10 * batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}},
+			line{20 * batch.Second, resume}, line{30 * batch.Second, resume})
 		s := open(t, Config{Policy: p, Launcher: l})
 		do(t, s, saving(usr1))
 		proc := <-l.launched
@@ -145,7 +148,8 @@ func TestCheckpointedJobContinuesAfterItsNodeLeftBeforeTheLaunch(t *testing.T) {
 		}
 		synctest.Wait()
 		received := p.received()
-		if strings.Count(received, "stopped a 1") != 2 || !strings.HasSuffix(received, ", resumed a") || s.Err() != nil {
+		if strings.Count(received, "stopped a 1") != 2 || !strings.HasSuffix(received, ", resumed a") ||
+			s.Err() != nil {
 			t.Errorf("received %q, %v", received, s.Err())
 		}
 	})
@@ -160,7 +164,8 @@ func TestCancelOvertakesTheLaunchOnANodeThatHasLeft(t *testing.T) {
 		synctest.Wait()
 		do(t, s, order(batch.CmdCancel, "a"))
 		close(l.now)
-		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndNeverRan && f.Outcome.End != batch.EndCancelled {
+		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndNeverRan &&
+			f.Outcome.End != batch.EndCancelled {
 			t.Errorf("%+v", f.Outcome)
 		}
 		wantTold(t, s, p, "submit a, finish a")
@@ -218,7 +223,9 @@ func TestMeasuredNeedsReachThePolicy(t *testing.T) {
 }
 
 // twoHosts have processors for four of the following jobs each, and memory for one.
-var twoHosts = batch.Platform{Nodes: []batch.Node{{Name: "x", Processors: 4, Memory: 400}, {Name: "y", Processors: 4, Memory: 400}}}
+var twoHosts = batch.Platform{Nodes: []batch.Node{
+	{Name: "x", Processors: 4, Memory: 400}, {Name: "y", Processors: 4, Memory: 400},
+}}
 
 func TestJobsHoldTheirMemoryUntilTheyHaveEnded(t *testing.T) {
 	l := newFakes()

@@ -29,7 +29,9 @@ func TestOutcomeHasExitCodeAndSignal(t *testing.T) {
 		{
 			"not in PATH",
 			batch.Program{Args: []string{"no-such-command"}},
-			batch.Outcome{End: batch.EndStartFailed, Reason: "command no-such-command: executable file not found in $PATH"},
+			batch.Outcome{
+				End: batch.EndStartFailed, Reason: "command no-such-command: executable file not found in $PATH",
+			},
 		},
 		{
 			"no directory",
@@ -180,14 +182,17 @@ func TestTermReachesTheWholeGroup(t *testing.T) {
 	<-l.pids
 	do(t, s, order(batch.CmdCancel, "a"))
 	f := await(t, s, "a", batch.PhaseEnded)
-	if diff := cmp.Diff(batch.Outcome{End: batch.EndCancelled, ExitCode: 7, Reason: "cancelled"}, f.Outcome); diff != "" {
+	if diff := cmp.Diff(batch.Outcome{End: batch.EndCancelled, ExitCode: 7, Reason: "cancelled"},
+		f.Outcome); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestNodesAreListedOnceWithAllTheirProcessors(t *testing.T) {
 	s := &System{names: nodeNames(batch.Processors(3))}
-	allocation := []batch.NodeAllocation{{Node: 0, Processors: 1}, {Node: 0, Processors: 2, Group: 1}, {Node: 2, Processors: 4}}
+	allocation := []batch.NodeAllocation{
+		{Node: 0, Processors: 1}, {Node: 0, Processors: 2, Group: 1}, {Node: 2, Processors: 4},
+	}
 	if got := s.nodeList(allocation); got != "n1:3,n3:4" {
 		t.Errorf("node list %s", got)
 	}

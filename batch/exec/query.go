@@ -101,7 +101,9 @@ func (s *System) final() batch.Cursor { return batch.Cursor(s.changes.seq) }
 // all waiting jobs. age is the age of the state behind the estimates when Estimate returns;
 // starts are on the clock of Now. ok is false when neither the policy nor the forecaster has
 // an estimate.
-func (s *System) Estimate(ctx context.Context, asks []batch.Ask) (ests []batch.Estimate, age batch.Duration, ok bool, err error) {
+func (s *System) Estimate(
+	ctx context.Context, asks []batch.Ask,
+) (ests []batch.Estimate, age batch.Duration, ok bool, err error) {
 	for i := range asks {
 		if err := checkAsk(&asks[i]); err != nil {
 			return nil, 0, false, fmt.Errorf("asks[%d]: %w", i, err)
@@ -133,7 +135,8 @@ func (s *System) Estimate(ctx context.Context, asks []batch.Ask) (ests []batch.E
 
 // estimate asks the policy, or else the forecaster.
 func (s *System) estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
-	return s.policy.Estimate(now, asks, out) == nil || s.forecaster != nil && s.forecaster.Estimate(now, s.policy, asks, out)
+	return s.policy.Estimate(now, asks, out) == nil || s.forecaster != nil && s.forecaster.Estimate(now, s.policy, asks,
+		out)
 }
 
 func checkAsk(ask *batch.Ask) error {
@@ -148,7 +151,8 @@ func checkAsk(ask *batch.Ask) error {
 			return fmt.Errorf("shapes[%d]: %v, accepted: width at least 1, walltime more than 0s", i, sh)
 		}
 		if i > 0 && sh.Width < ask.Shapes[i-1].Width {
-			return fmt.Errorf("shapes[%d]: width %d after %d, accepted: ascending widths", i, sh.Width, ask.Shapes[i-1].Width)
+			return fmt.Errorf("shapes[%d]: width %d after %d, accepted: ascending widths", i, sh.Width,
+				ask.Shapes[i-1].Width)
 		}
 	}
 	return nil
@@ -156,7 +160,9 @@ func checkAsk(ask *batch.Ask) error {
 
 // EstimateInside is Estimate for jobs that are submitted into a reservation. ok is also false
 // for one that does not exist.
-func (s *System) EstimateInside(ctx context.Context, reservation batch.Key, asks []batch.Ask) (ests []batch.Estimate, ok bool, err error) {
+func (s *System) EstimateInside(
+	ctx context.Context, reservation batch.Key, asks []batch.Ask,
+) (ests []batch.Estimate, ok bool, err error) {
 	for i := range asks {
 		if err := checkAsk(&asks[i]); err != nil {
 			return nil, false, fmt.Errorf("asks[%d]: %w", i, err)

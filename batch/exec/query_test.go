@@ -114,7 +114,8 @@ func TestStandingReturnsThePositionOfAWaitingJob(t *testing.T) {
 			},
 		} {
 			s := open()
-			do(t, s, submission("runs", 4, self("exit")), submission("first", 4, self("exit")), submission("second", 3, self("exit")))
+			do(t, s, submission("runs", 4, self("exit")), submission("first", 4, self("exit")),
+				submission("second", 3, self("exit")))
 			do(t, s, placement("second", false, hours(3, 2)))
 			do(t, s, reservation("in", 4), submission("held", 4, self("exit")))
 			do(t, s, order(batch.CmdHold, "held"))

@@ -27,7 +27,8 @@ func snapshot(t testing.TB, s *System) batch.Snapshot {
 // running jobs.
 var phases = map[batch.Phase]string{
 	batch.PhaseReserved: "reserved", batch.PhaseQueued: "queued", batch.PhaseHeld: "held",
-	batch.PhaseStarting: "running", batch.PhaseRunning: "running", batch.PhasePaused: "paused", batch.PhaseEnded: "ended",
+	batch.PhaseStarting: "running", batch.PhaseRunning: "running", batch.PhasePaused: "paused",
+	batch.PhaseEnded: "ended",
 }
 
 // names formats jobs with their phases.
@@ -56,7 +57,8 @@ func TestRepeatedSubmissionRunsOnce(t *testing.T) {
 	if err := s.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.received(), "submit a, finish a, submit a"; !strings.HasPrefix(got, want) || strings.Count(got, "submit") != 2 {
+	if got, want := p.received(), "submit a, finish a, submit a"; !strings.HasPrefix(got, want) ||
+		strings.Count(got, "submit") != 2 {
 		t.Errorf("policy received %q, want %q", got, want)
 	}
 }
@@ -96,7 +98,8 @@ func TestCancelOfARunningJobEndsItsGroup(t *testing.T) {
 	pids := <-l.pids
 	do(t, s, order(batch.CmdCancel, "a"), order(batch.CmdCancel, "a"))
 	f := await(t, s, "a", batch.PhaseEnded)
-	if diff := cmp.Diff(batch.Outcome{End: batch.EndCancelled, Signal: "SIGKILL", Reason: "cancelled"}, f.Outcome); diff != "" {
+	if diff := cmp.Diff(batch.Outcome{End: batch.EndCancelled, Signal: "SIGKILL", Reason: "cancelled"},
+		f.Outcome); diff != "" {
 		t.Error(diff)
 	}
 	if alive(pids[0]) || alive(pids[1]) {

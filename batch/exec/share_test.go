@@ -69,8 +69,12 @@ func TestTheProcessGetsItsShareAtTheLaunchAndAtEachChange(t *testing.T) {
 				l := newSharers()
 				l.fails = fails
 				p := newToy(4,
-					line{10 * batch.Second, batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: on(1, batch.One/4)}},
-					line{20 * batch.Second, batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: on(1, batch.One/8)}})
+					line{10 * batch.Second, batch.Decision{
+						Kind: batch.SetShare, Job: 1, Allocation: on(1, batch.One/4),
+					}},
+					line{20 * batch.Second, batch.Decision{
+						Kind: batch.SetShare, Job: 1, Allocation: on(1, batch.One/8),
+					}})
 				p.allocation = on(1, batch.One/2)
 				s := open(t, Config{Policy: p, Launcher: l})
 				do(t, s, minute())
@@ -79,7 +83,8 @@ func TestTheProcessGetsItsShareAtTheLaunchAndAtEachChange(t *testing.T) {
 					t.Error(diff)
 				}
 				after(21 * time.Second)
-				if diff := cmp.Diff([][]batch.NodeAllocation{on(1, batch.One/4), on(1, batch.One/8)}, proc.shares()); diff != "" {
+				if diff := cmp.Diff([][]batch.NodeAllocation{on(1, batch.One/4), on(1, batch.One/8)},
+					proc.shares()); diff != "" {
 					t.Error(diff)
 				}
 				if err := s.Err(); err != nil {

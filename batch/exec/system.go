@@ -98,7 +98,8 @@ func New(c Config) (*System, error) {
 	}
 	c.setDefaults()
 	s := &System{
-		policy: c.Policy, forecaster: c.forecaster(), forecasts: c.forecaster, launcher: c.Launcher, programs: c.Programs, log: c.Logger,
+		policy: c.Policy, forecaster: c.forecaster(), forecasts: c.forecaster, launcher: c.Launcher,
+		programs: c.Programs, log: c.Logger,
 		platform: c.Platform, width: c.Platform.Width(), memory: c.Platform.MemoryPerProcessor(),
 		names: nodeNames(c.Platform), env: serverEnvironment(os.LookupEnv),
 		dir: c.Dir, grace: c.Grace, retain: c.Retain, hosts: c.Hosts, down: make([]bool, len(c.Platform.Nodes)),
@@ -124,7 +125,9 @@ func New(c Config) (*System, error) {
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("first scheduling pass: %w", err)
 	}
-	s.caps = batch.Caps{Promises: s.promises(), Preemption: true, Hold: true, Reserve: true, Place: true, Reservations: reservations}
+	s.caps = batch.Caps{
+		Promises: s.promises(), Preemption: true, Hold: true, Reserve: true, Place: true, Reservations: reservations,
+	}
 	for i := range c.Adopt {
 		s.active++
 		go s.follow(s.attempts[c.Adopt[i].Key], c.Adopt[i].Process)
@@ -260,7 +263,8 @@ func (c *Config) Validate() error {
 		errs = append(errs, fmt.Errorf("platform: %w", err))
 	}
 	if c.Hosts != nil && len(c.Hosts) != len(c.Platform.Nodes) {
-		errs = append(errs, fmt.Errorf("hosts: %d, accepted: one for each of %d nodes", len(c.Hosts), len(c.Platform.Nodes)))
+		errs = append(errs, fmt.Errorf("hosts: %d, accepted: one for each of %d nodes", len(c.Hosts),
+			len(c.Platform.Nodes)))
 	}
 	if c.Grace < 0 {
 		errs = append(errs, fmt.Errorf("grace: %v, accepted: 0 (%v) or more", c.Grace, DefaultGrace))

@@ -31,7 +31,10 @@ type line struct {
 }
 
 func newToy(width int32, script ...line) *toy {
-	return &toy{free: width, held: map[batch.Handle]bool{}, moves: map[batch.Handle]bool{}, known: map[batch.Handle]*batch.Job{}, script: script}
+	return &toy{
+		free: width, held: map[batch.Handle]bool{}, moves: map[batch.Handle]bool{},
+		known: map[batch.Handle]*batch.Job{}, script: script,
+	}
 }
 
 func (p *toy) Apply(now batch.Time, ev *batch.Event) {

@@ -111,7 +111,8 @@ func TestCancelOfAReservedJobDropsIt(t *testing.T) {
 	do(t, s, order(batch.CmdCancel, "a"), order(batch.CmdCancel, "a"))
 	do(t, s, reservation("b", 4), order(batch.CmdCancel, "b"))
 	for _, name := range []string{"a", "b"} {
-		if f := find(t, s, name); f.Phase != batch.PhaseEnded || f.Outcome.End != batch.EndCancelled || !f.Started.IsZero() {
+		if f := find(t, s, name); f.Phase != batch.PhaseEnded || f.Outcome.End != batch.EndCancelled ||
+			!f.Started.IsZero() {
 			t.Errorf("%+v, want cancelled and never started", f)
 		}
 		refused(t, s, order(batch.CmdConfirm, name), ReasonNotWaiting)
@@ -148,10 +149,13 @@ func TestReservedJobRefusesOtherCommands(t *testing.T) {
 func TestPlaceIsRefusedUnlessTheJobWaitsAndFits(t *testing.T) {
 	l := newFakes()
 	p := newToy(4)
-	s := open(t, Config{Launcher: l, Policy: p, Grace: 1, Platform: batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 400}}}})
+	s := open(t, Config{
+		Launcher: l, Policy: p, Grace: 1, Platform: batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 400}}},
+	})
 	heavy := submission("heavy", 1, self("exit"))
 	heavy.Job.Memory = 200
-	do(t, s, submission("runs", 3, self("exit")), submission("ends", 1, self("exit")), submission("before", 4, self("exit")), heavy)
+	do(t, s, submission("runs", 3, self("exit")), submission("ends", 1, self("exit")),
+		submission("before", 4, self("exit")), heavy)
 	for range 2 {
 		if f := <-l.launched; slices.Contains(f.spec.Env, "DROVER_WIDTH=1") {
 			f.end <- Exit{}
@@ -192,7 +196,8 @@ func TestPlacedJobsKeepTheirPosition(t *testing.T) {
 	if f := find(t, s, "a"); f.Shape != hours(3, 1) {
 		t.Errorf("shape %v, want that with which it was placed", f.Shape)
 	}
-	wantTold(t, s, p, "submit wide, submit a, submit b, submit c, hold a, hold b, place a as 3x1h0m0s, place b as 4x2h0m0s back, "+
+	wantTold(t, s, p, "submit wide, submit a, submit b, submit c, hold a, hold b, place a as 3x1h0m0s, place b as "+
+		"4x2h0m0s back, "+
 		"submit d, hold a, place a, place b")
 }
 
@@ -259,7 +264,8 @@ func TestPlacedJobRunsWithItsNewShapeUntilItsNewWalltime(t *testing.T) {
 func startOf(t *testing.T, s *System) time.Duration {
 	t.Helper()
 	now := s.Now()
-	ests, _, ok, err := s.Estimate(context.Background(), []batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{hours(4, 1)}}})
+	ests, _, ok, err := s.Estimate(context.Background(),
+		[]batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{hours(4, 1)}}})
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -284,7 +290,8 @@ func TestReservationIsInThePlanUntilItIsDropped(t *testing.T) {
 		} {
 			do(t, s, want.cmd)
 			if got := startOf(t, s); got != want.start {
-				t.Errorf("after command %d of %s a new job starts in %v, want %v", want.cmd.Kind, want.cmd.Key.Job, got, want.start)
+				t.Errorf("after command %d of %s a new job starts in %v, want %v", want.cmd.Kind, want.cmd.Key.Job, got,
+					want.start)
 			}
 		}
 	})
@@ -320,7 +327,8 @@ func TestHeldReservationWaitsForItsConfirmationOutsideThePlan(t *testing.T) {
 	s := open(t, Config{Launcher: l, Policy: p, Grace: 1})
 	do(t, s, submission("wide", 4, self("exit")), reservation("in", 4), submission("after", 4, self("exit")))
 	for range 2 {
-		do(t, s, order(batch.CmdHold, "in"), order(batch.CmdHold, "in"), order(batch.CmdRelease, "in"), reservation("in", 4))
+		do(t, s, order(batch.CmdHold, "in"), order(batch.CmdHold, "in"), order(batch.CmdRelease, "in"),
+			reservation("in", 4))
 		wantState(t, s, "wide:running / in:reserved after:queued")
 	}
 	refused(t, s, placement("in", true, hours(1, 1)), ReasonNotWaiting)

@@ -71,7 +71,8 @@ func TestWatchReturnsTheLatestChangesAndThenWaits(t *testing.T) {
 		l := newFakes()
 		s := open(t, Config{Launcher: l, Grace: 1})
 		ctx := context.Background()
-		do(t, s, submission("a", 1, batch.Program{Args: []string{"x"}}), submission("b", 4, batch.Program{Args: []string{"x"}}))
+		do(t, s, submission("a", 1, batch.Program{Args: []string{"x"}}),
+			submission("b", 4, batch.Program{Args: []string{"x"}}))
 		synctest.Wait() // for the launch
 		do(t, s, order(batch.CmdHold, "b"))
 		first, err := s.Watch(ctx, 0)
@@ -141,7 +142,8 @@ func TestSnapshotHasCapacityAndQueueOrder(t *testing.T) {
 	}
 	do(t, s, order(batch.CmdCancel, "gone"), submission("e", 1, batch.Program{Args: []string{"x"}}))
 	snap := snapshot(t, s)
-	if got := names(snap.Running) + " / " + names(snap.Waiting); got != "a:running b:running / c:queued d:queued e:queued" || snap.Free != 1 {
+	if got := names(snap.Running) + " / " + names(snap.Waiting); got != "a:running b:running / c:queued d:queued "+
+		"e:queued" || snap.Free != 1 {
 		t.Errorf("running / waiting: %s, free %d", got, snap.Free)
 	}
 	if diff := cmp.Diff(machine, snap.Platform); diff != "" {

@@ -29,7 +29,8 @@ type window struct {
 func (s *System) reserves(now batch.Time) bool {
 	from := now.Add(batch.Hour)
 	return s.holds(now, &batch.Job{
-		Shape: batch.Shape{Width: 1, Walltime: batch.Hour}, Window: &batch.Window{Start: from, End: from.Add(batch.Hour)},
+		Shape:  batch.Shape{Width: 1, Walltime: batch.Hour},
+		Window: &batch.Window{Start: from, End: from.Add(batch.Hour)},
 	})
 }
 
@@ -77,7 +78,8 @@ func (s *System) checkWindow(now batch.Time, cmd *batch.Command) error {
 	w := cmd.Job.Window
 	switch {
 	case !(w.Start < w.End && now < w.End):
-		return refuse(cmd.Key, ReasonBadJob, "window: %v..%v, accepted: a start before the end, and that to come", w.Start, w.End)
+		return refuse(cmd.Key, ReasonBadJob, "window: %v..%v, accepted: a start before the end, and that to come",
+			w.Start, w.End)
 	case cmd.Job.Into != batch.NoJob:
 		return refuse(cmd.Key, ReasonBadJob, "window: in another one, accepted: none")
 	}
@@ -103,7 +105,8 @@ func (s *System) carryWindow(now batch.Time, w *window, cmd *batch.Command) erro
 		s.cancelWindow(now, w)
 		return nil
 	default:
-		return refuse(cmd.Key, ReasonBadCommand, "kind: %d for an advance reservation, accepted: reserve, cancel", cmd.Kind)
+		return refuse(cmd.Key, ReasonBadCommand, "kind: %d for an advance reservation, accepted: reserve, cancel",
+			cmd.Kind)
 	}
 }
 
@@ -115,11 +118,13 @@ func (s *System) windowOf(cmd *batch.Command) (*window, error) {
 	w := s.windows[cmd.Into]
 	switch {
 	case w == nil || w.ending || w.closed:
-		return nil, refuse(cmd.Key, ReasonNoWindow, "its reservation %s is over, was cancelled, or is not there", cmd.Into.Job)
+		return nil, refuse(cmd.Key, ReasonNoWindow, "its reservation %s is over, was cancelled, or is not there",
+			cmd.Into.Job)
 	case cmd.Kind == batch.CmdReserve:
 		return nil, refuse(cmd.Key, ReasonBadJob, "into: of a job that is incoming, accepted: none")
 	case cmd.Job.Shape.Width > w.job.Shape.Width:
-		return nil, refuse(cmd.Key, ReasonTooWide, "width: %d, accepted: 1..%d in reservation %s", cmd.Job.Shape.Width, w.job.Shape.Width, cmd.Into.Job)
+		return nil, refuse(cmd.Key, ReasonTooWide, "width: %d, accepted: 1..%d in reservation %s", cmd.Job.Shape.Width,
+			w.job.Shape.Width, cmd.Into.Job)
 	}
 	return w, nil
 }

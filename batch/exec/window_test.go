@@ -64,15 +64,18 @@ func TestAWindowOpensAndClosesOnTimeAndJobsRunInIt(t *testing.T) {
 		}
 		(<-l.launched).end <- Exit{}
 		next := await(t, s, "next", batch.PhaseEnded) // it runs until the end of the window
-		if after := next.Ended.Sub(begun).Round(time.Millisecond); next.Outcome.End != batch.EndKilled || after.Round(time.Second) != (15*unit).Std() {
+		if after := next.Ended.Sub(begun).Round(time.Millisecond); next.Outcome.End != batch.EndKilled ||
+			after.Round(time.Second) != (15*unit).Std() {
 			t.Errorf("%+v after %v", next.Outcome, after)
 		}
 		never := await(t, s, "never", batch.PhaseEnded)
-		if after := never.Ended.Sub(begun).Round(time.Millisecond); never.Outcome.End != batch.EndStartFailed || after != (20*unit).Std() {
+		if after := never.Ended.Sub(begun).Round(time.Millisecond); never.Outcome.End != batch.EndStartFailed ||
+			after != (20*unit).Std() {
 			t.Errorf("%+v after %v", never.Outcome, after)
 		}
 		refused(t, s, into("w", "late", 1, 1), ReasonNoWindow)
-		wantTold(t, s, c, "reserve w, submit beside, submit in, submit next, submit never, finish beside, window-open w, "+
+		wantTold(t, s, c, "reserve w, submit beside, submit in, submit next, submit never, finish beside, "+
+			"window-open w, "+
 			"finish in, finish next, cancel never, window-close w")
 	})
 }
@@ -125,7 +128,8 @@ func TestAgreedJobsAreAcceptedOnlyIfThePlanKeepsTheirDeadline(t *testing.T) {
 		s, c := reserving(t, l)
 		agreed := func(name string, within int, promise bool) batch.Command {
 			cmd := into("", name, 4, 10)
-			cmd.Job.Agreed, cmd.Job.Deadline, cmd.Promise = true, s.Now().Add(batch.Duration(within)*unit+batch.Second), promise
+			cmd.Job.Agreed, cmd.Job.Deadline, cmd.Promise = true, s.Now().Add(batch.Duration(within)*unit+batch.Second),
+				promise
 			return cmd
 		}
 		// Agreed jobs of one call are handled in order, before other jobs.
@@ -148,7 +152,9 @@ func TestWindowsOfAnEarlierSystemAreRestoredWithTheirJobs(t *testing.T) {
 		}
 		window := func(name string, width int32, from, until int) Window {
 			return Window{windowKey(name), &batch.Job{
-				Name: name, Shape: batch.Shape{Width: width, Walltime: unit}, Window: &batch.Window{Start: at(from), End: at(until)},
+				Name: name, Shape: batch.Shape{Width: width, Walltime: unit}, Window: &batch.Window{
+					Start: at(from), End: at(until),
+				},
 			}}
 		}
 		a, proc := found("a", 2, 30*unit, time.Now().Add(-(5 * unit).Std()))
@@ -167,7 +173,8 @@ func TestWindowsOfAnEarlierSystemAreRestoredWithTheirJobs(t *testing.T) {
 		other.end <- Exit{}
 		await(t, s, "in", batch.PhaseRunning)
 		_ = proc
-		wantTold(t, s, c, "reserve open, reserve next, window-open open, adopt a, adopt b, submit in, window-close open, finish a, finish b, window-open next")
+		wantTold(t, s, c, "reserve open, reserve next, window-open open, adopt a, adopt b, submit in, window-close "+
+			"open, finish a, finish b, window-open next")
 	})
 }
 
@@ -182,7 +189,9 @@ func TestEveryPolicyReservesWindowsAndKeepsAgreements(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := newFakes()
-				s := open(t, Config{Policy: p, Launcher: l, Grace: 1, Forecaster: func() Forecaster { return &forecast.Forecaster{} }})
+				s := open(t, Config{Policy: p, Launcher: l, Grace: 1, Forecaster: func() Forecaster {
+					return &forecast.Forecaster{}
+				}})
 				// The first gives a whole machine to one job, the second only parts.
 				if !policy.Of(name).Reserves {
 					refused(t, s, aside(s, "w", 3, 10, 20), ReasonUnsupported)

@@ -88,7 +88,10 @@ func (w *world) submit(id batch.JobID, r *site.Request, runtime batch.Duration) 
 	}
 	var fx site.Effects
 	w.core.Take(w.now, &fx)
-	j := &worldJob{id: id, key: accepted.Key(), spec: fx.Plans[0].Job, end: batch.Never, runtime: min(runtime, accepted.Shape.Walltime)}
+	j := &worldJob{
+		id: id, key: accepted.Key(), spec: fx.Plans[0].Job, end: batch.Never,
+		runtime: min(runtime, accepted.Shape.Walltime),
+	}
 	h := slices.Index(w.jobs[1:], nil) + 1
 	if h == 0 {
 		h = len(w.jobs)

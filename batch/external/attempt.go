@@ -104,6 +104,7 @@ func (a *attempt) due(now time.Time) Action {
 // found returns the attempt as callers see it.
 func (a *attempt) found() batch.Found {
 	return batch.Found{
-		Key: a.key, Phase: a.phase, Shape: a.shape, Started: a.started, Ended: a.ended, Nodes: a.nodes, Outcome: a.outcome,
+		Key: a.key, Phase: a.phase, Shape: a.shape, Started: a.started, Ended: a.ended, Nodes: a.nodes,
+		Outcome: a.outcome,
 	}
 }

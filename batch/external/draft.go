@@ -91,7 +91,9 @@ func (d *draft) Standing(keys []batch.Key, out []batch.Standing) bool {
 
 // Submit implements batch.Draft.
 func (d *draft) Submit(key batch.Key, job *batch.Job) {
-	d.model.enter(&attempt{key: key, job: job, shape: job.Shape, desired: wantRun, stage: local, phase: batch.PhaseQueued})
+	d.model.enter(&attempt{
+		key: key, job: job, shape: job.Shape, desired: wantRun, stage: local, phase: batch.PhaseQueued,
+	})
 	d.shapes[key] = job.Shape
 }
 

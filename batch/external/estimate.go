@@ -212,7 +212,8 @@ func (s *System) Standing(_ context.Context, key batch.Key) (start, end batch.Ti
 		return now, now.Add(a.shape.Walltime), true, nil
 	}
 	out := make([]batch.Estimate, 1)
-	if !s.forecaster.Estimate(s.model.now, s.model.policy, []batch.Ask{m.ask()}, out) || out[0].Starts[0] == batch.Never {
+	if !s.forecaster.Estimate(s.model.now, s.model.policy, []batch.Ask{m.ask()}, out) ||
+		out[0].Starts[0] == batch.Never {
 		return batch.Never, batch.Never, false, nil
 	}
 	advance(&out[0], now)
@@ -231,7 +232,8 @@ func checkAsk(ask *batch.Ask) error {
 			return fmt.Errorf("shapes[%d]: %v, accepted: width at least 1, walltime more than 0s", i, sh)
 		}
 		if i > 0 && sh.Width < ask.Shapes[i-1].Width {
-			return fmt.Errorf("shapes[%d]: width %d after %d, accepted: ascending widths", i, sh.Width, ask.Shapes[i-1].Width)
+			return fmt.Errorf("shapes[%d]: width %d after %d, accepted: ascending widths", i, sh.Width,
+				ask.Shapes[i-1].Width)
 		}
 	}
 	return nil

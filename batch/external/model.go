@@ -214,7 +214,8 @@ func newModel(c *Config, nodes *Nodes, now batch.Time, own int) (*model, error) 
 		return nil, err
 	}
 	return &model{
-		policy: policy, limit: c.Cluster.Limit, width: p.Width(), now: now, next: 1, own: make(map[batch.Key]*modeled, own),
+		policy: policy, limit: c.Cluster.Limit, width: p.Width(), now: now, next: 1,
+		own:      make(map[batch.Key]*modeled, own),
 		byHandle: make([]*modeled, 0, own), handles: make(map[string]batch.Handle),
 	}, nil
 }

@@ -26,7 +26,9 @@ func crowded(b *testing.B, others, own int) *System {
 	}
 	s := polled(b, easy.New, 1000, jobs...)
 	for i := range own {
-		job := &batch.Job{Shape: batch.Shape{Width: int32(1 + i*7%64), Walltime: batch.Duration(1+i*13%300) * batch.Minute}}
+		job := &batch.Job{Shape: batch.Shape{
+			Width: int32(1 + i*7%64), Walltime: batch.Duration(1+i*13%300) * batch.Minute,
+		}}
 		if err := s.Do(b.Context(), []batch.Command{{Kind: batch.CmdSubmit, Key: attemptOf(i), Job: job}}); err != nil {
 			b.Fatal(err)
 		}

@@ -21,10 +21,13 @@ import (
 func polled(t interface{ Fatal(...any) }, factory batch.Factory, nodes int, jobs ...Job) *System {
 	s := &System{
 		cfg: Config{
-			Site: "a", Cluster: deaf{}, Policy: factory, Forecasters: func() Forecaster { return &forecast.Forecaster{} },
+			Site: "a", Cluster: deaf{}, Policy: factory, Forecasters: func() Forecaster {
+				return &forecast.Forecaster{}
+			},
 			Stale: time.Hour, MaxQueued: 1, Retain: 10,
 		},
-		cluster: deaf{}, title: deaf{}.Title(), base: time.Now(), log: hclog.NewNullLogger(), pause: newPause(time.Second),
+		cluster: deaf{}, title: deaf{}.Title(), base: time.Now(), log: hclog.NewNullLogger(),
+		pause:   newPause(time.Second),
 		pollNow: make(chan struct{}, 1), actNow: make(chan struct{}, 1), firstPoll: make(chan struct{}),
 		attempts: make(map[batch.Key]*attempt), pending: make(map[batch.Key]*attempt), changes: newChanges(),
 	}
@@ -78,7 +81,8 @@ func runs(id string, width int32, limit, used batch.Duration) Job {
 
 func waits(id string, width int32, limit batch.Duration, priority int64) Job {
 	return Job{
-		ID: id, Phase: batch.PhaseQueued, Partitions: "main", Processors: width, Limit: limit, Priority: priority, Tasks: 1,
+		ID: id, Phase: batch.PhaseQueued, Partitions: "main", Processors: width, Limit: limit, Priority: priority,
+		Tasks: 1,
 	}
 }
 
@@ -113,7 +117,8 @@ func minutes(width int32, n int) batch.Shape {
 //
 //	0-6: 1 1 1 .    6-16: 2 2 2 2    16-21: 3 3 . .    a job of 6 minutes starts now
 func TestEstimatesCountTheJobsOfAllUsers(t *testing.T) {
-	held, depends, elsewhere := waits("5", 4, batch.Hour, 0), waits("6", 4, batch.Hour, 99), waits("7", 4, batch.Hour, 98)
+	held, depends, elsewhere := waits("5", 4, batch.Hour, 0), waits("6", 4, batch.Hour, 99),
+		waits("7", 4, batch.Hour, 98)
 	held.Phase, depends.Blocked, elsewhere.Partitions = batch.PhaseHeld, true, "gpu"
 	s := polled(t, easy.New, 4,
 		waits("3", 2, 5*batch.Minute, 10), runs("1", 3, 10*batch.Minute, 4*batch.Minute),
@@ -216,7 +221,8 @@ func TestAnEstimateByAnOldPollIsNotInThePast(t *testing.T) {
 	s.base, s.view.taken = s.base.Add(-time.Minute), s.view.taken.Add(-time.Minute)
 	s.epoch = instant(s.base)
 	s.rebuildModel()
-	ests, age, ok, err := s.Estimate(t.Context(), []batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{minutes(1, 1)}}})
+	ests, age, ok, err := s.Estimate(t.Context(),
+		[]batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{minutes(1, 1)}}})
 	if err != nil || !ok || age < batch.Minute || age > 2*batch.Minute {
 		t.Fatal(age, ok, err)
 	}
@@ -261,9 +267,12 @@ func TestTheModelAcceptsAnyQueueAndAnyCommand(t *testing.T) {
 		for range rapid.IntRange(0, 20).Draw(t, "commands") {
 			key := attemptOf(rapid.IntRange(1, 4).Draw(t, "job"))
 			cmd := batch.Command{
-				Kind: batch.CommandKind(rapid.IntRange(1, 7).Draw(t, "kind")), Key: key, Restore: rapid.Bool().Draw(t, "restore"),
-				Shape: batch.Shape{Width: rapid.Int32Range(1, 7).Draw(t, "width"), Walltime: batch.Minute},
-				Job:   &batch.Job{Shape: batch.Shape{Width: rapid.Int32Range(1, 7).Draw(t, "own width"), Walltime: batch.Hour}},
+				Kind: batch.CommandKind(rapid.IntRange(1, 7).Draw(t, "kind")), Key: key,
+				Restore: rapid.Bool().Draw(t, "restore"),
+				Shape:   batch.Shape{Width: rapid.Int32Range(1, 7).Draw(t, "width"), Walltime: batch.Minute},
+				Job: &batch.Job{Shape: batch.Shape{
+					Width: rapid.Int32Range(1, 7).Draw(t, "own width"), Walltime: batch.Hour,
+				}},
 			}
 			_ = s.Do(t.Context(), []batch.Command{cmd}) // refusals are fine
 			if rapid.IntRange(0, 3).Draw(t, "poll") == 0 {
@@ -276,7 +285,9 @@ func TestTheModelAcceptsAnyQueueAndAnyCommand(t *testing.T) {
 				Shapes: []batch.Shape{{Width: 1, Walltime: batch.Minute}, {Width: 3, Walltime: batch.Hour}},
 			}}
 			ests, _, ok, err := s.Estimate(t.Context(), asks)
-			if err != nil || !ok || slices.ContainsFunc(ests[0].Starts, func(b batch.Time) bool { return b < instant(s.base) }) {
+			if err != nil || !ok || slices.ContainsFunc(ests[0].Starts, func(b batch.Time) bool {
+				return b < instant(s.base)
+			}) {
 				t.Fatalf("%+v, %v, %v", ests, ok, err)
 			}
 			if _, _, _, err := s.Standing(t.Context(), key); err != nil && s.attempts[key] != nil {

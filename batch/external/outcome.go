@@ -121,7 +121,8 @@ func launchFailure(r *Record) string {
 	case 0:
 		return cmp.Or(r.Reason, "no reason is given")
 	case 126, 127:
-		return fmt.Sprintf("exit status %d of its script: drover is not on the node, or not at the configured path", r.Code)
+		return fmt.Sprintf("exit status %d of its script: drover is not on the node, or not at the configured path",
+			r.Code)
 	}
 	return fmt.Sprintf("exit status %d of its script", r.Code)
 }

@@ -235,7 +235,8 @@ func (s *System) cancelStray(a *attempt, j *Job) {
 		s.log.Warn("cancelling a job of an earlier server process", "id", j.ID, "name", j.Name)
 	case !a.twice:
 		a.twice = true
-		s.log.Error("cancelling a job of an attempt that is over", "job", a.key.Job, "attempt", a.key.Attempt, "id", j.ID)
+		s.log.Error("cancelling a job of an attempt that is over", "job", a.key.Job, "attempt", a.key.Attempt, "id",
+			j.ID)
 	}
 	s.cancelNamed(j.ID, j.Name)
 }

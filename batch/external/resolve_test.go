@@ -72,7 +72,9 @@ func TestAStopIsAnErrorOnlyIfTheAttemptCountedAsLost(t *testing.T) {
 
 func TestPausesBetweenFailedPollsDoubleUpToAMinute(t *testing.T) {
 	for interval, want := range map[time.Duration][]time.Duration{
-		2 * time.Second:  {4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute},
+		2 * time.Second: {
+			4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute,
+		},
 		50 * time.Second: {time.Minute, time.Minute},
 		time.Hour:        {time.Minute, time.Minute},
 	} {

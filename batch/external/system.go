@@ -122,7 +122,8 @@ func (s *System) adopt(it *Adopted) error {
 	}
 	s.lastPosition++
 	a := &attempt{
-		key: it.Key, position: s.lastPosition, arrival: s.lastPosition, job: it.Job, shape: it.Job.Shape, sent: it.Job.Shape,
+		key: it.Key, position: s.lastPosition, arrival: s.lastPosition, job: it.Job, shape: it.Job.Shape,
+		sent:    it.Job.Shape,
 		desired: wantRun, stage: unconfirmed, phase: batch.PhaseQueued, since: s.base,
 	}
 	s.attempts[a.key] = a

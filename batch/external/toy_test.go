@@ -179,7 +179,8 @@ func (c *toy) List(context.Context) ([]external.Job, error) {
 		}
 		entry := external.Job{
 			ID: j.record.ID, Phase: batch.PhaseQueued, Processors: j.sub.Width, Limit: c.Limit(j.sub.Limit),
-			Submitted: j.submits, Start: j.record.Start, Nodes: j.record.Nodes, Name: j.record.Name, Comment: j.record.Comment, Tasks: 1,
+			Submitted: j.submits, Start: j.record.Start, Nodes: j.record.Nodes, Name: j.record.Name,
+			Comment: j.record.Comment, Tasks: 1,
 		}
 		switch {
 		case j.runs():

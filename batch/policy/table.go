@@ -32,7 +32,10 @@ var table = []Entry{
 		Report: reportTuning,
 	},
 	{Name: "easy", Summary: "EASY backfilling", New: easy.New, Queue: true, Reserves: true},
-	{Name: "fcfs", Summary: "first come, first served, without backfilling", New: fcfs.New, Queue: true, Reserves: true},
+	{
+		Name: "fcfs", Summary: "first come, first served, without backfilling", New: fcfs.New, Queue: true,
+		Reserves: true,
+	},
 	{
 		Name: "overbook", Summary: "conservative backfilling that books jobs for less than their walltimes",
 		New: overbook.New, Reserves: true, Report: reportOverbooking,

@@ -41,7 +41,8 @@ func TestTheDocumentationListsEveryPolicy(t *testing.T) {
 
 func TestUnknownNamesListTheKnownOnes(t *testing.T) {
 	_, err := policy.New("sjf", batch.Processors(4), nil)
-	if got, want := err.Error(), `unknown policy "sjf", accepted: cbf, convergent, dfrs, dynp, easy, fcfs, overbook`; got != want {
+	if got, want := err.Error(),
+		`unknown policy "sjf", accepted: cbf, convergent, dfrs, dynp, easy, fcfs, overbook`; got != want {
 		t.Errorf("error %q, want %q", got, want)
 	}
 }

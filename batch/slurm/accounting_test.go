@@ -167,7 +167,8 @@ func (l *ledger) testHistory(t *testing.T) {
 			want = kind
 		}
 		e := byKey[key]
-		if e.State != want || e.ID != l.ids[kind] || !e.Over() || e.End.IsZero() || kind != "held" && e.Start.IsZero() ||
+		if e.State != want || e.ID != l.ids[kind] || !e.Over() || e.End.IsZero() ||
+			kind != "held" && e.Start.IsZero() ||
 			(e.Nodes == nil) != (kind == "held") {
 			t.Errorf("%s: %+v", kind, e)
 		}
@@ -228,7 +229,8 @@ func (l *ledger) testWithoutAccounting(t *testing.T) {
 	ids, names := []string{l.ids["TIMEOUT"]}, []string{external.Name(l.keys["TIMEOUT"])}
 	var silent *external.AccountingError
 	withFile := l.records(true, l.JobComp())
-	if records, err := withFile.History(t.Context(), ids, names, false); !errors.As(err, &silent) || len(records) != 1 ||
+	if records, err := withFile.History(t.Context(), ids, names, false); !errors.As(err, &silent) ||
+		len(records) != 1 ||
 		records[0].State != "TIMEOUT" {
 		t.Errorf("by the file of completed jobs: %+v, %v", records, err)
 	}

@@ -177,7 +177,8 @@ func TestDescribeChecksTheClusterAndTheConfiguration(t *testing.T) {
 	})[0]
 	cfg := Config{Conf: cluster.Conf(), Interval: external.DefaultInterval}
 	r, err := New(cfg).Describe(t.Context())
-	if err != nil || r.Facts["partition"] != "main" || r.Platform.Width() != 2 || r.Usable != 2 || len(r.Warnings) != 2 {
+	if err != nil || r.Facts["partition"] != "main" || r.Platform.Width() != 2 || r.Usable != 2 ||
+		len(r.Warnings) != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for what, change := range map[string]func(*Config){

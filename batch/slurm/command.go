@@ -41,7 +41,8 @@ func (c *Cluster) run(ctx context.Context, input []byte, args ...string) (out st
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("%s: %w", args[0], context.Cause(ctx))
 	case own.Err() != nil:
-		return "", &external.UnreachableError{Command: args[0], Sent: true, Text: fmt.Sprintf("no answer within %v", limit)}
+		return "", &external.UnreachableError{Command: args[0], Sent: true, Text: fmt.Sprintf("no answer within %v",
+			limit)}
 	case stdout.over:
 		why := fmt.Sprintf("more than %d bytes of output", maxOutput)
 		return "", &external.UnreachableError{Command: args[0], Sent: true, Text: why}
@@ -261,7 +262,9 @@ var (
 		"Job/step already completing",
 	}
 	// gone: the job does not wait, or is unknown.
-	gone = []string{"Invalid job id", "already finished", "no longer pending", "already completing", "Job is not pending"}
+	gone = []string{
+		"Invalid job id", "already finished", "no longer pending", "already completing", "Job is not pending",
+	}
 )
 
 // failure makes an error of the exit code and the messages of a program that failed.
@@ -273,7 +276,8 @@ func failure(command string, code int, notes string) error {
 	case containsAny(notes, unreachable):
 		return &external.UnreachableError{Command: command, Text: why}
 	case code == 127 || code < 0: // not found, or killed
-		return &external.UnreachableError{Command: command, Sent: true, Text: fmt.Sprintf("exit status %d: %s", code, why)}
+		return &external.UnreachableError{Command: command, Sent: true, Text: fmt.Sprintf("exit status %d: %s", code,
+			why)}
 	}
 	return &external.RefusedError{
 		Command: command, Code: code, Text: why, Again: containsAny(notes, transient), Gone: containsAny(why, gone),

@@ -64,7 +64,8 @@ func (c *Cluster) Describe(ctx context.Context) (external.Description, error) {
 		Platform: nodes.Platform(), Usable: usable.Width(),
 		MaxWidth: part.widest(nodes.List), MaxPerNode: part.perNode, MaxWalltime: part.maxTime,
 		Facts: map[string]string{
-			factVersion: set.version.String(), factCluster: set.cluster, factPartition: part.name, factScheduler: set.scheduler,
+			factVersion: set.version.String(), factCluster: set.cluster, factPartition: part.name,
+			factScheduler:  set.scheduler,
 			factAccounting: set.accounting, factCompleted: set.jobComp, factCompletedFile: set.jobCompFile,
 		},
 	}

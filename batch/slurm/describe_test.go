@@ -25,8 +25,10 @@ func TestDescribeChecksAccountAndQOS(t *testing.T) {
 		slurmtest.Config{Name: "lax", Nodes: 1})
 	strict, lax := clusters[0], clusters[1]
 	for _, command := range []string{
-		"add qos quick", "add account physics Description=x Organization=y", "add account chemistry Description=x Organization=y", "add account biology Description=x Organization=y",
-		"add user root Account=physics", "add user root Account=chemistry", "modify user root where Account=physics set qos+=quick",
+		"add qos quick", "add account physics Description=x Organization=y",
+		"add account chemistry Description=x Organization=y", "add account biology Description=x Organization=y",
+		"add user root Account=physics", "add user root Account=chemistry",
+		"modify user root where Account=physics set qos+=quick",
 	} {
 		a.Run(t, append([]string{"sacctmgr", "-i"}, strings.Fields(command)...)...)
 	}
@@ -74,7 +76,8 @@ func TestDescribeChecksAccountAndQOS(t *testing.T) {
 	key := s.Submit(1, 1, batch.Minute, "true")
 	s.AwaitPhase(key, batch.PhaseEnded)
 	slurmtest.Until(t, "accounting has it with account and QOS", func() bool {
-		return strings.HasPrefix(strict.Run(t, "sacct", "-nXP", "--name="+external.Name(key), "-o", "Account,QOS,State"),
+		return strings.HasPrefix(strict.Run(t, "sacct", "-nXP", "--name="+external.Name(key), "-o",
+			"Account,QOS,State"),
 			"physics|quick|COMPLETED")
 	})
 

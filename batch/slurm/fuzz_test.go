@@ -16,7 +16,8 @@ func FuzzQueue(f *testing.F) {
 			return
 		}
 		for _, r := range rows {
-			if r.id == "" || r.processors < 0 || r.nodes < 0 || r.limit < 0 || r.used < 0 || r.tasks < 1 || r.tasks > maxTasks {
+			if r.id == "" || r.processors < 0 || r.nodes < 0 || r.limit < 0 || r.used < 0 || r.tasks < 1 ||
+				r.tasks > maxTasks {
 				t.Fatalf("%+v", r)
 			}
 			j := r.job()

@@ -247,7 +247,8 @@ func (c *Cluster) details(ctx context.Context, which string) ([]external.Record,
 	// The dummy first field makes records begin with the mark, like those of the queue.
 	format := "JobID:1" + mark + "," + strings.Join(details, mark+",") + mark
 	out, err := c.run(ctx, nil, "squeue", "--noheader", "--states=all", which, "--Format="+format)
-	if refused, ok := errors.AsType[*external.RefusedError](err); ok && strings.Contains(refused.Text, "Invalid job id") {
+	if refused, ok := errors.AsType[*external.RefusedError](err); ok && strings.Contains(refused.Text,
+		"Invalid job id") {
 		return nil, nil // all of them are forgotten
 	}
 	if err != nil {
@@ -270,7 +271,8 @@ func parseDetails(text, mark string) ([]external.Record, error) {
 		}
 		f = f[1:] // the dummy
 		r := external.Record{
-			ID: f[0], State: f[1], Cause: causeOf(f[1]), Reason: f[2], Nodes: expand(null(f[6])), Name: f[7], Comment: f[8],
+			ID: f[0], State: f[1], Cause: causeOf(f[1]), Reason: f[2], Nodes: expand(null(f[6])), Name: f[7],
+			Comment: f[8],
 		}
 		status, err := strconv.ParseUint(f[3], 10, 32)
 		var okS, okE bool

@@ -72,7 +72,9 @@ func (g *Depots) Keep(site, id, content string, of *droverv1.Data) {
 		d = &droverv1.Data{}
 	}
 	d.Id, d.Site = id, site
-	d.Content = &droverv1.File{Sha256: hex.EncodeToString(sum[:]), SizeBytes: int64(len(content)), Name: d.GetContent().GetName()}
+	d.Content = &droverv1.File{
+		Sha256: hex.EncodeToString(sum[:]), SizeBytes: int64(len(content)), Name: d.GetContent().GetName(),
+	}
 	g.Mu.Lock()
 	defer g.Mu.Unlock()
 	g.Held[site][id], g.Content[d.GetContent().GetSha256()] = d, content
@@ -80,7 +82,9 @@ func (g *Depots) Keep(site, id, content string, of *droverv1.Data) {
 
 // Unknown is the refusal of an unknown handle.
 func Unknown(id string) error {
-	return Refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-data", Field: "data_id", Message: "no data " + id})
+	return Refusal(connect.CodeNotFound, &droverv1.ErrorDetail{
+		Reason: "unknown-data", Field: "data_id", Message: "no data " + id,
+	})
 }
 
 // ListSites answers the call.
@@ -105,7 +109,9 @@ func (a *depotAgent) missing() []*droverv1.Candidate {
 	if a.g.Silent == "" {
 		return nil
 	}
-	return []*droverv1.Candidate{{Site: a.g.Silent, Missing: &droverv1.Missing{Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT}}}
+	return []*droverv1.Candidate{
+		{Site: a.g.Silent, Missing: &droverv1.Missing{Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT}},
+	}
 }
 
 // FindData answers the call.
@@ -126,7 +132,9 @@ func (a *depotAgent) FindData(_ context.Context, req *droverv1.FindDataRequest) 
 }
 
 // ListData has a page for each site.
-func (a *depotAgent) ListData(_ context.Context, req *droverv1.AgentServiceListDataRequest) (*droverv1.AgentServiceListDataResponse, error) {
+func (a *depotAgent) ListData(
+	_ context.Context, req *droverv1.AgentServiceListDataRequest,
+) (*droverv1.AgentServiceListDataResponse, error) {
 	a.g.Mu.Lock()
 	defer a.g.Mu.Unlock()
 	a.g.Asked++
@@ -148,7 +156,9 @@ func (a *depotAgent) ListData(_ context.Context, req *droverv1.AgentServiceListD
 }
 
 // RemoveData answers the call.
-func (a *depotAgent) RemoveData(_ context.Context, req *droverv1.AgentServiceRemoveDataRequest) (*droverv1.AgentServiceRemoveDataResponse, error) {
+func (a *depotAgent) RemoveData(
+	_ context.Context, req *droverv1.AgentServiceRemoveDataRequest,
+) (*droverv1.AgentServiceRemoveDataResponse, error) {
 	a.g.Mu.Lock()
 	defer a.g.Mu.Unlock()
 	res := &droverv1.AgentServiceRemoveDataResponse{}
@@ -195,7 +205,9 @@ func (s *depotServer) GetData(_ context.Context, req *droverv1.GetDataRequest) (
 }
 
 // CopyData answers the call.
-func (s *depotServer) CopyData(_ context.Context, req *droverv1.CopyDataRequest, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+func (s *depotServer) CopyData(
+	_ context.Context, req *droverv1.CopyDataRequest, stream *connect.ServerStream[droverv1.CopyDataResponse],
+) error {
 	s.g.Mu.Lock()
 	s.g.Copies = append(s.g.Copies, s.Name+"/"+req.GetId())
 	nth := len(s.g.Copies)
@@ -232,7 +244,9 @@ func (s *depotServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content := s.g.Content[d.GetContent().GetSha256()]
 	s.g.Mu.Unlock()
 	if d == nil {
-		protorpc.Refuse(w, http.StatusNotFound, &problem.Problem{Reason: problem.UnknownData, Field: "data_id", Message: "no data " + id})
+		protorpc.Refuse(w, http.StatusNotFound, &problem.Problem{
+			Reason: problem.UnknownData, Field: "data_id", Message: "no data " + id,
+		})
 		return
 	}
 	sendFrom(w, r, func(at int64, send func(string)) error {

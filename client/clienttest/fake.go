@@ -120,7 +120,9 @@ type World struct {
 
 // New returns a grid, and a transport that reaches it. It is called in a bubble.
 func New(t *testing.T) (*World, http.RoundTripper) {
-	w := &World{Net: &Network{hosts: make(map[string]*Pipes)}, Agent: &Agent{}, A: &Server{Name: "a"}, B: &Server{Name: "b"}}
+	w := &World{
+		Net: &Network{hosts: make(map[string]*Pipes)}, Agent: &Agent{}, A: &Server{Name: "a"}, B: &Server{Name: "b"},
+	}
 	w.Agent.Targets = []*droverv1.Target{{Site: "a", Address: "http://a"}, {Site: "b", Address: "http://b"}}
 	w.ServeAgent(t, w.Agent)
 	for _, s := range []*Server{w.A, w.B} {
@@ -166,7 +168,8 @@ func (f *Agent) Map(_ context.Context, req *droverv1.MapRequest) (*droverv1.MapR
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	f.Mapped = append(f.Mapped, req)
-	return &droverv1.MapResponse{Targets: f.Targets, Decision: &droverv1.DecisionRecord{Agent: "g", Chosen: "a"}}, f.MapErr
+	return &droverv1.MapResponse{Targets: f.Targets, Decision: &droverv1.DecisionRecord{Agent: "g", Chosen: "a"}},
+		f.MapErr
 }
 
 // FindJob answers the call.
@@ -174,20 +177,28 @@ func (f *Agent) FindJob(_ context.Context, req *droverv1.FindJobRequest) (*drove
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	if f.Found == nil {
-		return nil, Refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-job", Message: "no site has job " + req.GetJobId()})
+		return nil, Refusal(connect.CodeNotFound, &droverv1.ErrorDetail{
+			Reason: "unknown-job", Message: "no site has job " + req.GetJobId(),
+		})
 	}
 	return f.Found, nil
 }
 
 // ListServices answers the call.
-func (f *Agent) ListServices(_ context.Context, _ *droverv1.ListServicesRequest) (*droverv1.ListServicesResponse, error) {
-	return &droverv1.ListServicesResponse{Services: []*droverv1.OfferedService{{Service: f.Service, Sites: []string{"a"}}}}, nil
+func (f *Agent) ListServices(
+	_ context.Context, _ *droverv1.ListServicesRequest,
+) (*droverv1.ListServicesResponse, error) {
+	return &droverv1.ListServicesResponse{Services: []*droverv1.OfferedService{
+		{Service: f.Service, Sites: []string{"a"}},
+	}}, nil
 }
 
 // ListSites answers the call.
 func (f *Agent) ListSites(_ context.Context, req *droverv1.ListSitesRequest) (*droverv1.ListSitesResponse, error) {
 	if req.GetPageToken() == "" {
-		return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "a", Address: "http://a"}}}, NextPageToken: "more"}, nil
+		return &droverv1.ListSitesResponse{
+			Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "a", Address: "http://a"}}}, NextPageToken: "more",
+		}, nil
 	}
 	return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "b"}}}}, nil
 }
@@ -196,7 +207,9 @@ func (f *Agent) ListSites(_ context.Context, req *droverv1.ListSitesRequest) (*d
 func (f *Agent) At(site string, epoch uint32) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
-	f.Found = &droverv1.FindJobResponse{Target: &droverv1.Target{Site: site, Address: "http://" + site}, Job: &droverv1.Job{Epoch: epoch}}
+	f.Found = &droverv1.FindJobResponse{
+		Target: &droverv1.Target{Site: site, Address: "http://" + site}, Job: &droverv1.Job{Epoch: epoch},
+	}
 }
 
 // Server does what its functions say; one that is nil is unimplemented.
@@ -270,7 +283,9 @@ func (f *Server) Sent() []*droverv1.SubmitRequest {
 
 // Accept answers the call.
 func (f *Server) Accept(req *droverv1.SubmitRequest) *droverv1.SubmitResponse {
-	return &droverv1.SubmitResponse{Job: &droverv1.Job{Id: req.GetJobId(), Site: f.Name, State: droverv1.JobState_JOB_STATE_WAITING}}
+	return &droverv1.SubmitResponse{Job: &droverv1.Job{
+		Id: req.GetJobId(), Site: f.Name, State: droverv1.JobState_JOB_STATE_WAITING,
+	}}
 }
 
 // ServeHTTP takes uploads and sends outputs.
@@ -320,12 +335,16 @@ func (f *Server) StatContent(context.Context, *droverv1.StatContentRequest) (*dr
 }
 
 // WatchJob answers the call.
-func (f *Server) WatchJob(ctx context.Context, _ *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+func (f *Server) WatchJob(
+	ctx context.Context, _ *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse],
+) error {
 	return f.OnWatch(ctx, stream)
 }
 
 // ReadLogs answers the call.
-func (f *Server) ReadLogs(_ context.Context, req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
+func (f *Server) ReadLogs(
+	_ context.Context, req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse],
+) error {
 	return f.OnLogs(req, stream)
 }
 
@@ -347,18 +366,26 @@ func Refusal(code connect.Code, d *droverv1.ErrorDetail) error {
 }
 
 // ListJobs answers the call.
-func (f *Agent) ListJobs(context.Context, *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
+func (f *Agent) ListJobs(
+	context.Context, *droverv1.AgentServiceListJobsRequest,
+) (*droverv1.AgentServiceListJobsResponse, error) {
 	return &droverv1.AgentServiceListJobsResponse{}, nil
 }
 
 // ListMoves answers the call.
-func (f *Agent) ListMoves(context.Context, *droverv1.AgentServiceListMovesRequest) (*droverv1.AgentServiceListMovesResponse, error) {
+func (f *Agent) ListMoves(
+	context.Context, *droverv1.AgentServiceListMovesRequest,
+) (*droverv1.AgentServiceListMovesResponse, error) {
 	return &droverv1.AgentServiceListMovesResponse{}, nil
 }
 
 // SetDraining answers the call.
-func (f *Agent) SetDraining(_ context.Context, req *droverv1.AgentServiceSetDrainingRequest) (*droverv1.AgentServiceSetDrainingResponse, error) {
-	return &droverv1.AgentServiceSetDrainingResponse{Status: &droverv1.SiteStatus{Waiting: 3, Draining: req.GetDraining()}}, nil
+func (f *Agent) SetDraining(
+	_ context.Context, req *droverv1.AgentServiceSetDrainingRequest,
+) (*droverv1.AgentServiceSetDrainingResponse, error) {
+	return &droverv1.AgentServiceSetDrainingResponse{Status: &droverv1.SiteStatus{
+		Waiting: 3, Draining: req.GetDraining(),
+	}}, nil
 }
 
 // Refound is a job of a silent site, as an agent remembers it.
@@ -389,11 +416,15 @@ func (f *Server) Describe(context.Context, *droverv1.DescribeRequest) (*droverv1
 
 // GetStatus answers the call.
 func (f *Server) GetStatus(context.Context, *droverv1.GetStatusRequest) (*droverv1.GetStatusResponse, error) {
-	return &droverv1.GetStatusResponse{Status: &droverv1.SiteStatus{Waiting: 2, Draining: true, Commits: 7, Syncs: 3, Ended: 1}}, nil
+	return &droverv1.GetStatusResponse{Status: &droverv1.SiteStatus{
+		Waiting: 2, Draining: true, Commits: 7, Syncs: 3, Ended: 1,
+	}}, nil
 }
 
 // OfferReservation answers the call.
-func (f *Agent) OfferReservation(context.Context, *droverv1.AgentServiceOfferReservationRequest) (*droverv1.AgentServiceOfferReservationResponse, error) {
+func (f *Agent) OfferReservation(
+	context.Context, *droverv1.AgentServiceOfferReservationRequest,
+) (*droverv1.AgentServiceOfferReservationResponse, error) {
 	out := &droverv1.AgentServiceOfferReservationResponse{}
 	for _, t := range f.Targets {
 		out.Offers = append(out.Offers, &droverv1.ReservationOffer{Target: t})
@@ -409,11 +440,15 @@ func (w *World) ServeServer(t *testing.T, name string, s droverv1connect.ServerS
 
 // Full refuses a submission because the queue is full.
 func Full(context.Context, int, *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
-	return nil, Refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{Reason: "queue-full", Message: "the queue is full", Retryable: true})
+	return nil, Refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{
+		Reason: "queue-full", Message: "the queue is full", Retryable: true,
+	})
 }
 
 // States returns a watch that sends States and then fails, or ends when err is nil.
-func States(err error, jobs ...*droverv1.Job) func(context.Context, *connect.ServerStream[droverv1.WatchJobResponse]) error {
+func States(
+	err error, jobs ...*droverv1.Job,
+) func(context.Context, *connect.ServerStream[droverv1.WatchJobResponse]) error {
 	return func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
 		for _, j := range jobs {
 			if err := stream.Send(&droverv1.WatchJobResponse{Job: j}); err != nil {

@@ -32,7 +32,8 @@ func TestArraysThroughALiveGrid(t *testing.T) {
 
 // three are a, v and c of a call.
 func three() (a *client.Dense[float64], v []int32, c *client.Dense[float64]) {
-	return &client.Dense[float64]{Rows: 2, Cols: 3, Data: []float64{1, 2, 3, 4, 5, 6}}, []int32{-7, 8}, &client.Dense[float64]{Rows: 2, Cols: 3, Data: []float64{9, 9, 9, 9, 9, 0.5}}
+	return &client.Dense[float64]{Rows: 2, Cols: 3, Data: []float64{1, 2, 3, 4, 5, 6}}, []int32{-7, 8},
+		&client.Dense[float64]{Rows: 2, Cols: 3, Data: []float64{9, 9, 9, 9, 9, 0.5}}
 }
 
 // encoded returns elements as they travel.
@@ -122,11 +123,13 @@ func arraysInFiles(t *testing.T, g *Grid) {
 		were[name], _ = os.ReadFile(file(name))
 	}
 	h := handleOf(t, g, "arrays")
-	if err := h.Call(t.Context(), file("a.npy"), file("v.npy"), file("c.npy"), file("notes"), file("copy.npy"), file("before.npy")); err != nil {
+	if err := h.Call(t.Context(), file("a.npy"), file("v.npy"), file("c.npy"), file("notes"), file("copy.npy"),
+		file("before.npy")); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][]byte{
-		"a.npy": were["a.npy"], "c.npy": were["a.npy"], "before.npy": were["c.npy"], "copy.npy": were["v.npy"], "notes": []byte("it 2x3 changed"),
+		"a.npy": were["a.npy"], "c.npy": were["a.npy"], "before.npy": were["c.npy"], "copy.npy": were["v.npy"],
+		"notes": []byte("it 2x3 changed"),
 	} {
 		if got, err := os.ReadFile(file(name)); !bytes.Equal(got, want) || err != nil {
 			t.Errorf("%s: %q, want %q (%v)", name, got, want, err)
@@ -138,7 +141,8 @@ func arraysByName(t *testing.T, g *Grid) {
 	a, v, c := three()
 	cl := g.Client()
 	path := filepath.Join(t.TempDir(), "c.npy")
-	job, err := cl.Call(t.Context(), "arrays", client.Matrix("a", a), client.Vector("v", v), client.Matrix("c", c), client.Content("notes", nil), client.OutputTo("c", path))
+	job, err := cl.Call(t.Context(), "arrays", client.Matrix("a", a), client.Vector("v", v), client.Matrix("c", c),
+		client.Content("notes", nil), client.OutputTo("c", path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,15 +161,18 @@ func arraysByName(t *testing.T, g *Grid) {
 		t.Errorf("%v", job.Arguments)
 	}
 	i := slices.IndexFunc(job.Outputs, func(o client.Output) bool { return o.Argument == "c" })
-	if i < 0 || job.Outputs[i].Element != client.Float64 || !slices.Equal(job.Outputs[i].Dimensions, []int64{2, 3}) || job.Outputs[i].Size != 48 {
+	if i < 0 || job.Outputs[i].Element != client.Float64 || !slices.Equal(job.Outputs[i].Dimensions, []int64{2, 3}) ||
+		job.Outputs[i].Size != 48 {
 		t.Errorf("%+v", job.Outputs)
 	}
 	// As text.
-	job, err = cl.Call(t.Context(), "arrays", client.Text("a", "1,2"), client.Text("v", "3"), client.Text("c", "4,5"), client.Content("notes", nil), client.TextOutput("before", path))
+	job, err = cl.Call(t.Context(), "arrays", client.Text("a", "1,2"), client.Text("v", "3"), client.Text("c", "4,5"),
+		client.Content("notes", nil), client.TextOutput("before", path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cl.Fetch(t.Context(), job.ID, "before", &got); err != nil || !cmp.Equal(got, client.Dense[float64]{Rows: 1, Cols: 2, Data: []float64{4, 5}}) {
+	if err := cl.Fetch(t.Context(), job.ID, "before", &got); err != nil ||
+		!cmp.Equal(got, client.Dense[float64]{Rows: 1, Cols: 2, Data: []float64{4, 5}}) {
 		t.Errorf("%v, %v", got, err)
 	}
 	wantReason(t, "no output of this name", errors.Join(cl.Fetch(t.Context(), job.ID, "befor", &got)), "unknown-output")
@@ -188,7 +195,12 @@ func arrayMisfits(t *testing.T, g *Grid) {
 	a, v, c := three()
 	notes, doubles := []byte{}, []float64{}
 	for at, bad := range [][]any{
-		{[]float64{1}, &client.Dense[float32]{}, &client.Dense[float64]{Rows: 2, Cols: 2}, *a, "no matrix", [][]float64{{1}}, 1.0},
+		{
+			[]float64{1},
+			&client.Dense[float32]{}, &client.Dense[float64]{Rows: 2, Cols: 2}, *a, "no matrix",
+			[][]float64{{1}},
+			1.0,
+		},
 		{[]float64{1}, []int{1}, a, "1;2", &v},
 		{*c, v, client.NewDense[int64](2, 3), &v},
 		{notes, a, &v, 1},
@@ -199,18 +211,23 @@ func arrayMisfits(t *testing.T, g *Grid) {
 			args := []any{a, v, c, &notes, &v, a}
 			args[at] = value
 			e := codeError(t, h.Service().Arguments[at].Name, h.Call(t.Context(), args...), RPCRefused)
-			if refused, ok := errors.AsType[*problem.Problem](e); !ok || refused.Field != "request.arguments."+h.Service().Arguments[at].Name || refused.Accepted == "" {
+			if refused, ok := errors.AsType[*problem.Problem](e); !ok ||
+				refused.Field != "request.arguments."+h.Service().Arguments[at].Name || refused.Accepted == "" {
 				t.Errorf("%T for %s: %#v", value, h.Service().Arguments[at].Name, refused)
 			}
 		}
 	}
 	// What depends on other arguments is for the site to refuse, before anything is sent.
-	e := codeError(t, "c of another size than a", h.Call(t.Context(), a, v, client.NewDense[float64](3, 2), &notes), RPCRefused)
+	e := codeError(t, "c of another size than a", h.Call(t.Context(), a, v, client.NewDense[float64](3, 2), &notes),
+		RPCRefused)
 	wantReason(t, "c of another size than a", e, problem.WrongDimensions)
-	_, err := g.Client().Submit(t.Context(), "arrays", client.Matrix("a", client.NewDense[float32](1, 1)), client.Vector("v", v), client.Matrix("c", c), client.Content("notes", nil))
+	_, err := g.Client().Submit(t.Context(), "arrays", client.Matrix("a", client.NewDense[float32](1, 1)),
+		client.Vector("v", v), client.Matrix("c", c), client.Content("notes", nil))
 	wantReason(t, "another type of elements", err, problem.WrongType)
-	_, err = g.Client().Submit(t.Context(), "arrays", client.Matrix("a", a), client.Vector("v", v), client.Matrix("c", c), client.Content("notes", nil), client.TextOutput("a", "x"))
-	if refused := reasonError(t, "an output that is none", err, "unknown-output"); refused.Accepted != "one of c, notes, copy, before" {
+	_, err = g.Client().Submit(t.Context(), "arrays", client.Matrix("a", a), client.Vector("v", v),
+		client.Matrix("c", c), client.Content("notes", nil), client.TextOutput("a", "x"))
+	if refused := reasonError(t, "an output that is none", err,
+		"unknown-output"); refused.Accepted != "one of c, notes, copy, before" {
 		t.Errorf("accepted: %s", refused.Accepted)
 	}
 }
@@ -218,7 +235,8 @@ func arrayMisfits(t *testing.T, g *Grid) {
 func arrayOutletMisfits(t *testing.T, g *Grid) {
 	a, v, _ := three()
 	cl := g.Client()
-	job, err := cl.Call(t.Context(), "arrays", client.Matrix("a", a), client.Vector("v", v), client.Matrix("c", a), client.Content("notes", nil))
+	job, err := cl.Call(t.Context(), "arrays", client.Matrix("a", a), client.Vector("v", v), client.Matrix("c", a),
+		client.Content("notes", nil))
 	if err != nil {
 		t.Fatal(err)
 	}

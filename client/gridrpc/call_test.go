@@ -53,10 +53,12 @@ func everyType(t *testing.T, g *Grid) {
 	}
 	var copy2 bytes.Buffer
 	type myInt int
-	if err := h.Call(t.Context(), myInt(-1), 3, "", false, []byte("again"), "x", nil, &copy2); err != nil || copy2.String() != "again" {
+	if err := h.Call(t.Context(), myInt(-1), 3, "", false, []byte("again"), "x", nil, &copy2); err != nil ||
+		copy2.String() != "again" {
 		t.Errorf("%q, %v", &copy2, err)
 	}
-	if err := h.Call(t.Context(), client.Int("count", 1), client.Float("ratio", 1), client.String("word", "w"), client.Bool("flag", true), client.Content("input", nil),
+	if err := h.Call(t.Context(), client.Int("count", 1), client.Float("ratio", 1), client.String("word", "w"),
+		client.Bool("flag", true), client.Content("input", nil),
 		client.OutputTo("report", out)); err != nil {
 		t.Errorf("arguments by name: %v", err)
 	}
@@ -112,14 +114,16 @@ func misfits(t *testing.T, g *Grid) {
 			args := append([]any(nil), good...)
 			args[at] = v
 			e := codeError(t, h.Service().Arguments[at].Name, h.Call(t.Context(), args...), RPCRefused)
-			if refused, ok := errors.AsType[*problem.Problem](e); !ok || !strings.HasSuffix(refused.Field, h.Service().Arguments[at].Name) || refused.Accepted == "" {
+			if refused, ok := errors.AsType[*problem.Problem](e); !ok ||
+				!strings.HasSuffix(refused.Field, h.Service().Arguments[at].Name) || refused.Accepted == "" {
 				t.Errorf("%T for %s: %#v", v, h.Service().Arguments[at].Name, refused)
 			}
 		}
 	}
 	wantCode(t, "too many", h.Call(t.Context(), append(good, nil)...), RPCRefused)
 	few := codeError(t, "too few", h.Call(t.Context(), good[:4]...), RPCRefused)
-	if missing, ok := errors.AsType[*problem.Problem](few); !ok || missing.Reason != problem.MissingArgument || missing.Message != "service mix: argument 5, input, is missing" {
+	if missing, ok := errors.AsType[*problem.Problem](few); !ok || missing.Reason != problem.MissingArgument ||
+		missing.Message != "service mix: argument 5, input, is missing" {
 		t.Errorf("%#v", missing)
 	}
 	wantCode(t, "none for a required one", h.Call(t.Context(), nil, 1.0, "w", true, []byte("x")), RPCRefused)
@@ -127,7 +131,8 @@ func misfits(t *testing.T, g *Grid) {
 	// What the description does not say is for the site to refuse.
 	wantCode(t, "out of range", handleOf(t, g, "fail").Call(t.Context(), 100), RPCRefused)
 	wantCode(t, "too wide", handleOf(t, g, "nap").Call(t.Context(), client.Width(1000)), RPCRefused)
-	e := codeError(t, "no such file", h.Call(t.Context(), 1, 1.0, "w", true, filepath.Join(t.TempDir(), "none")), OtherErrorCode)
+	e := codeError(t, "no such file", h.Call(t.Context(), 1, 1.0, "w", true, filepath.Join(t.TempDir(), "none")),
+		OtherErrorCode)
 	if !errors.Is(e, os.ErrNotExist) {
 		t.Error(e)
 	}
@@ -153,7 +158,8 @@ func bound(t *testing.T, g *Grid) {
 	}
 	wantCode(t, "all of them", g.WaitAll(ctx), NoError)
 	e := codeError(t, "wider than the site", h.Call(ctx, client.Width(8)), RPCRefused)
-	if refused, ok := errors.AsType[*problem.Problem](e); !ok || refused.Reason != "too-wide" && refused.Reason != "out-of-range" {
+	if refused, ok := errors.AsType[*problem.Problem](e); !ok ||
+		refused.Reason != "too-wide" && refused.Reason != "out-of-range" {
 		t.Errorf("%#v", refused)
 	}
 	_, err = g.HandleAt(ctx, "paris", "nap")
@@ -194,7 +200,8 @@ func failures(t *testing.T, g *Grid) {
 	ctx := t.Context()
 	h := handleOf(t, g, "fail")
 	e := codeError(t, "a call", h.Call(ctx, 4), SessionFailed)
-	if end, ok := errors.AsType[*client.EndError](e); !ok || end.Job.Outcome.ExitCode != 4 || e.Session.Job().ID != end.Job.ID {
+	if end, ok := errors.AsType[*client.EndError](e); !ok || end.Job.Outcome.ExitCode != 4 ||
+		e.Session.Job().ID != end.Job.ID {
 		t.Errorf("%v", e)
 	}
 	drain := func() (list []SessionID) {
@@ -240,7 +247,8 @@ func givenUp(t *testing.T, g *Grid) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	e := codeError(t, "call", h.Call(ctx, 30.0), NotCompleted)
-	if e.Session == nil || !errors.Is(e, context.DeadlineExceeded) || !errors.Is(e, NotCompleted) || errors.Is(e, NoneCompleted) {
+	if e.Session == nil || !errors.Is(e, context.DeadlineExceeded) || !errors.Is(e, NotCompleted) ||
+		errors.Is(e, NoneCompleted) {
 		t.Fatalf("%v", e)
 	}
 	wantCode(t, "probe", e.Session.Probe(t.Context()), NotCompleted)

@@ -96,9 +96,11 @@ func (e *CodeError) Unwrap() error { return e.Err }
 
 // codeByClass are the codes of problems, by the class of their reasons.
 var codeByClass = map[problem.Class]Code{
-	problem.Invalid: RPCRefused, problem.NotFound: RPCRefused, problem.Conflict: RPCRefused, problem.Precondition: RPCRefused,
-	problem.Exhausted: RPCRefused, problem.Aborted: RPCRefused, problem.Unavailable: RPCRefused, problem.Unimplemented: RPCRefused,
-	problem.TimedOut: CommunicationFailed, problem.Defect: OtherErrorCode,
+	problem.Invalid: RPCRefused, problem.NotFound: RPCRefused, problem.Conflict: RPCRefused,
+	problem.Precondition: RPCRefused,
+	problem.Exhausted:    RPCRefused, problem.Aborted: RPCRefused, problem.Unavailable: RPCRefused,
+	problem.Unimplemented: RPCRefused,
+	problem.TimedOut:      CommunicationFailed, problem.Defect: OtherErrorCode,
 }
 
 // codeByReason are the exceptions.

@@ -17,9 +17,9 @@ import (
 
 func TestCodesHaveTheNumbersAndNamesOfTheStandard(t *testing.T) {
 	for number, name := range []string{
-		"NO_ERROR", "NOT_INITIALIZED", "CONFIGFILE_NOT_FOUND", "CONFIGFILE_ERROR", "SERVER_NOT_FOUND", "FUNCTION_NOT_FOUND",
-		"INVALID_FUNCTION_HANDLE", "INVALID_SESSION_ID", "RPC_REFUSED", "COMMUNICATION_FAILED", "SESSION_FAILED", "NOT_COMPLETED",
-		"NONE_COMPLETED", "OTHER_ERROR_CODE", "UNKNOWN_ERROR_CODE",
+		"NO_ERROR", "NOT_INITIALIZED", "CONFIGFILE_NOT_FOUND", "CONFIGFILE_ERROR", "SERVER_NOT_FOUND",
+		"FUNCTION_NOT_FOUND", "INVALID_FUNCTION_HANDLE", "INVALID_SESSION_ID", "RPC_REFUSED", "COMMUNICATION_FAILED",
+		"SESSION_FAILED", "NOT_COMPLETED", "NONE_COMPLETED", "OTHER_ERROR_CODE", "UNKNOWN_ERROR_CODE",
 	} {
 		if c := Code(number); c.String() != name || c.Error() == "" || c.known() != c {
 			t.Errorf("%d is %v (%v), want %s", number, c, c.Error(), name)
@@ -63,7 +63,8 @@ func TestEveryErrorHasOneCode(t *testing.T) {
 		if tc.err == nil {
 			continue
 		}
-		if e := codeError(t, "with its code", coded(tc.err, nil), tc.want); !errors.Is(e, tc.want) || errors.Is(e, NotInitialized) {
+		if e := codeError(t, "with its code", coded(tc.err, nil), tc.want); !errors.Is(e, tc.want) ||
+			errors.Is(e, NotInitialized) {
 			t.Errorf("errors.Is of %v", e)
 		}
 	}
@@ -100,9 +101,12 @@ func TestTheDocumentationMapsEveryCodeAndReason(t *testing.T) {
 	}
 	rows := make(map[string]string) // of the table of codes
 	for line := range strings.Lines(string(text)) {
-		if m := regexp.MustCompile("^\\| (\\d+) \\| `GRPC_([A-Z_]+)` \\| `([A-Za-z]+)` \\|").FindStringSubmatch(line); m != nil {
+		if m := regexp.MustCompile("^\\| (\\d+) \\| `GRPC_([A-Z_]+)` \\| `([A-Za-z]+)` \\|").FindStringSubmatch(
+			line,
+		); m != nil {
 			rows[m[2]] = line
-			if want := fmt.Sprint(len(rows) - 1); m[1] != want || strings.ReplaceAll(m[2], "_", "") != strings.ToUpper(m[3]) {
+			if want := fmt.Sprint(len(rows) - 1); m[1] != want ||
+				strings.ReplaceAll(m[2], "_", "") != strings.ToUpper(m[3]) {
 				t.Errorf("row %s: %s", want, line)
 			}
 		}

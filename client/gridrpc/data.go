@@ -11,7 +11,9 @@ import (
 // *client.Data is the handle, and can be an argument of a call. Errors are *CodeError.
 
 // managed makes a data call of a grid.
-func managed[T any](ctx context.Context, g *Grid, call func(ctx context.Context, c *client.Client) (T, error)) (T, error) {
+func managed[T any](
+	ctx context.Context, g *Grid, call func(ctx context.Context, c *client.Client) (T, error),
+) (T, error) {
 	var none T
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
@@ -31,12 +33,16 @@ func managed[T any](ctx context.Context, g *Grid, call func(ctx context.Context,
 // PutData stores content at a site (grpc_data_init and grpc_data_transfer). See
 // client.Client.PutData.
 func (g *Grid) PutData(ctx context.Context, content client.DataContent, o client.PutOptions) (*client.Data, error) {
-	return managed(ctx, g, func(ctx context.Context, c *client.Client) (*client.Data, error) { return c.PutData(ctx, content, o) })
+	return managed(ctx, g, func(ctx context.Context, c *client.Client) (*client.Data, error) {
+		return c.PutData(ctx, content, o)
+	})
 }
 
 // LoadData returns the data with a handle, Data.ID (grpc_data_load).
 func (g *Grid) LoadData(ctx context.Context, id string) (*client.Data, error) {
-	list, err := managed(ctx, g, func(ctx context.Context, c *client.Client) (*client.DataList, error) { return c.FindData(ctx, id) })
+	list, err := managed(ctx, g, func(ctx context.Context, c *client.Client) (*client.DataList, error) {
+		return c.FindData(ctx, id)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +66,9 @@ func (g *Grid) TransferData(ctx context.Context, d *client.Data, site string) (*
 
 // GetData copies the content of data to w (grpc_data_transfer, to the client).
 func (g *Grid) GetData(ctx context.Context, d *client.Data, w io.Writer) error {
-	_, err := managed(ctx, g, func(ctx context.Context, c *client.Client) (*client.Data, error) { return c.GetData(ctx, handle(d), w) })
+	_, err := managed(ctx, g, func(ctx context.Context, c *client.Client) (*client.Data, error) {
+		return c.GetData(ctx, handle(d), w)
+	})
 	return err
 }
 
@@ -75,7 +83,9 @@ func (g *Grid) SaveData(ctx context.Context, d *client.Data, path string) error 
 // FreeData removes data from all sites (grpc_data_free), and returns the sites that had
 // it.
 func (g *Grid) FreeData(ctx context.Context, d *client.Data) (sites []string, err error) {
-	return managed(ctx, g, func(ctx context.Context, c *client.Client) ([]string, error) { return c.RemoveData(ctx, handle(d)) })
+	return managed(ctx, g, func(ctx context.Context, c *client.Client) ([]string, error) {
+		return c.RemoveData(ctx, handle(d))
+	})
 }
 
 // handle returns the handle of data, "" for nil.

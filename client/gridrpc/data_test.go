@@ -65,7 +65,8 @@ func TestDataManagementHasTheCodesOfTheStandard(t *testing.T) {
 			_, info := g.DataInfo(ctx, d)
 			_, moved := g.TransferData(ctx, d, "b")
 			for name, err := range map[string]error{
-				"info": info, "transfer": moved, "get": g.GetData(ctx, d, &bytes.Buffer{}), "save": g.SaveData(ctx, d, filepath.Join(t.TempDir(), "x")),
+				"info": info, "transfer": moved, "get": g.GetData(ctx, d, &bytes.Buffer{}),
+				"save": g.SaveData(ctx, d, filepath.Join(t.TempDir(), "x")),
 			} {
 				_ = codeError(t, name, err, want)
 			}
@@ -108,7 +109,8 @@ func TestDataIsAnArgumentOfACall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := g.PutData(t.Context(), client.DataMatrix(&client.Dense[float64]{Rows: 1, Cols: 2, Data: []float64{1, 2}}), client.PutOptions{})
+		d, err := g.PutData(t.Context(),
+			client.DataMatrix(&client.Dense[float64]{Rows: 1, Cols: 2, Data: []float64{1, 2}}), client.PutOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +118,9 @@ func TestDataIsAnArgumentOfACall(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := fake.A.Sent()[0].GetRequest()
-		if a := r.GetArguments()["matrix"].GetArrayValue(); a.GetContent().GetDataId() != d.ID || !cmp.Equal(a.GetDimensions(), []int64{1, 2}) || r.GetKeep()["matrix"].GetMode() != droverv1.DataMode_DATA_MODE_STICKY {
+		if a := r.GetArguments()["matrix"].GetArrayValue(); a.GetContent().GetDataId() != d.ID ||
+			!cmp.Equal(a.GetDimensions(), []int64{1, 2}) ||
+			r.GetKeep()["matrix"].GetMode() != droverv1.DataMode_DATA_MODE_STICKY {
 			t.Errorf("sent %v", r)
 		}
 		_, err = h.CallAsync(t.Context(), d, d)

@@ -35,9 +35,13 @@ func TestInitializeReadsAFileTheEnvironmentOrAList(t *testing.T) {
 		agent      string
 		owner      string
 	}{
-		"file":        {func() (*Grid, error) { return Initialize(written(t, "version: 1\nagents: [http://a:1]\nowner: ada\n")) }, "http://a:1", "ada"},
+		"file": {func() (*Grid, error) {
+			return Initialize(written(t, "version: 1\nagents: [http://a:1]\nowner: ada\n"))
+		}, "http://a:1", "ada"},
 		"environment": {func() (*Grid, error) { return Initialize("") }, "http://env:1", "gopher"},
-		"list":        {func() (*Grid, error) { return InitializeAgents([]string{"http://list:1"}) }, "http://list:1", "gopher"},
+		"list": {
+			func() (*Grid, error) { return InitializeAgents([]string{"http://list:1"}) }, "http://list:1", "gopher",
+		},
 	} {
 		g, err := tc.initialize()
 		if err != nil {
@@ -142,7 +146,9 @@ func TestFinalizeEndsTheCallsUnderWayAndLeavesTheJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		w.A.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-			err := stream.Send(&droverv1.WatchJobResponse{Job: &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING}})
+			err := stream.Send(&droverv1.WatchJobResponse{Job: &droverv1.Job{
+				Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING,
+			}})
 			<-ctx.Done()
 			return errors.Join(err, ctx.Err())
 		}

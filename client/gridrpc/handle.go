@@ -87,7 +87,8 @@ func (h *Handle) enter(ctx context.Context) (context.Context, func(), error) {
 	ctx, leave, err := h.grid.enter(ctx)
 	if err == nil && h.over.Load() {
 		leave()
-		err = &CodeError{Code: InvalidFunctionHandle, Err: fmt.Errorf("the handle of %s was destructed", h.service.Name)}
+		err = &CodeError{Code: InvalidFunctionHandle, Err: fmt.Errorf("the handle of %s was destructed",
+			h.service.Name)}
 	}
 	return ctx, leave, err
 }
@@ -143,7 +144,9 @@ type ArgStack struct {
 // NewArgStack returns an empty stack with a capacity.
 func NewArgStack(most int) (*ArgStack, error) {
 	if most < 1 {
-		return nil, coded(&problem.Problem{Reason: problem.OutOfRange, Field: "most", Accepted: "1 or more", Message: fmt.Sprint(most)}, nil)
+		return nil, coded(&problem.Problem{
+			Reason: problem.OutOfRange, Field: "most", Accepted: "1 or more", Message: fmt.Sprint(most),
+		}, nil)
 	}
 	return &ArgStack{most: most}, nil
 }
@@ -156,7 +159,8 @@ func NewArgStack(most int) (*ArgStack, error) {
 func (s *ArgStack) Push(v any) error {
 	if s.most > 0 && len(s.args) >= s.most {
 		return coded(&problem.Problem{
-			Reason: problem.OutOfRange, Field: "argument stack", Accepted: fmt.Sprintf("at most %d arguments", s.most), Message: "the stack is full",
+			Reason: problem.OutOfRange, Field: "argument stack", Accepted: fmt.Sprintf("at most %d arguments", s.most),
+			Message: "the stack is full",
 		}, nil)
 	}
 	s.args = append(s.args, v)

@@ -151,7 +151,8 @@ func live(t *testing.T) string {
 		"lyon":  "nodes: [{count: 1, processors: 8}]\nspeed: 2\npolicy: {name: cbf}\n" + everywhere,
 		"nancy": "nodes: [{count: 1, processors: 4}]\npolicy: {name: easy}\n" + everywhere + onlyNancy,
 	} {
-		sc, err := server.ParseConfig([]byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\ngrace: 1s\non_stop: end\n"+
+		sc, err := server.ParseConfig([]byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\ngrace: 1s\n"+
+			"on_stop: end\n"+
 			"gossip: {bind: 127.0.0.1:0, seeds: ['"+a.Seed()+"']}\ndata_dir: "+t.TempDir()+"\n"+config), ".")
 		if err != nil {
 			t.Fatal(err)

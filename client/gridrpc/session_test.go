@@ -296,7 +296,8 @@ func TestAGridForgetsOldSessions(t *testing.T) {
 			t.Fatal("a session is returned once")
 		}
 	}
-	if l := &g.list; len(l.byID) != mostSettled || len(l.settled) != mostSettled || len(l.failed) != mostSettled || len(l.open) != 0 {
+	if l := &g.list; len(l.byID) != mostSettled || len(l.settled) != mostSettled || len(l.failed) != mostSettled ||
+		len(l.open) != 0 {
 		t.Errorf("%d by ID, %d settled, %d failed, %d open", len(l.byID), len(l.settled), len(l.failed), len(l.open))
 	}
 }

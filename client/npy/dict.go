@@ -37,7 +37,9 @@ func parseDict(text string) (dict, error) {
 		switch key {
 		case "descr":
 			if r.take("[") {
-				return dict{}, &FormatError{Why: "its elements are records, accepted: numbers", Hint: "save one of their fields"}
+				return dict{}, &FormatError{
+					Why: "its elements are records, accepted: numbers", Hint: "save one of their fields",
+				}
 			}
 			d.descr, ok = r.text()
 		case "fortran_order":

@@ -37,7 +37,8 @@ func (e *FormatError) Error() string { return e.Why }
 
 // elements maps NumPy's types of elements to ours.
 var elements = map[string]string{
-	"<f8": "float64", "<f4": "float32", "<i8": "int64", "<i4": "int32", "|u1": "uint8", "<u1": "uint8", "<c16": "complex128",
+	"<f8": "float64", "<f4": "float32", "<i8": "int64", "<i4": "int32", "|u1": "uint8", "<u1": "uint8",
+	"<c16": "complex128",
 }
 
 // sizes are the sizes of elements, bytes.
@@ -106,7 +107,8 @@ func parse(text string) (Header, error) {
 	h := Header{Element: elements[d.descr], Dimensions: d.shape}
 	if h.Element == "" {
 		e := &FormatError{
-			Why:  fmt.Sprintf("its elements are %q, accepted: float64, float32, int64, int32, uint8 or complex128", d.descr),
+			Why: fmt.Sprintf("its elements are %q, accepted: float64, float32, int64, int32, uint8 or complex128",
+				d.descr),
 			Hint: `array.astype("<f8") makes float64 of them`,
 		}
 		if swapped := "<" + strings.TrimPrefix(d.descr, ">"); elements[swapped] != "" {
@@ -116,12 +118,15 @@ func parse(text string) (Header, error) {
 		return Header{}, e
 	}
 	if n := len(h.Dimensions); n != 1 && n != 2 {
-		return Header{}, &FormatError{Why: fmt.Sprintf("it has %d dimensions, accepted: 1 or 2", n), Hint: "array.reshape gives it others"}
+		return Header{}, &FormatError{
+			Why: fmt.Sprintf("it has %d dimensions, accepted: 1 or 2", n), Hint: "array.reshape gives it others",
+		}
 	}
 	// With a dimension of at most 1 both orders are the same.
 	if d.fortran && len(h.Dimensions) == 2 && min(h.Dimensions[0], h.Dimensions[1]) > 1 {
 		return Header{}, &FormatError{
-			Why: "it is in Fortran order, columns one after the other; accepted: rows", Hint: "numpy.ascontiguousarray(array) puts it in order",
+			Why:  "it is in Fortran order, columns one after the other; accepted: rows",
+			Hint: "numpy.ascontiguousarray(array) puts it in order",
 		}
 	}
 	if _, ok := h.Bytes(); !ok {

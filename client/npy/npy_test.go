@@ -38,11 +38,17 @@ func TestHeadersOfAllVersionsAreRead(t *testing.T) {
 		"version 2":               {file(2, good+"\n"), "float64", []int64{3, 4}},
 		"version 3":               {file(3, good+"\n"), "float64", []int64{3, 4}},
 		"another order, no comma": {file(1, `{"shape":(2,),"descr":"<i4","fortran_order":False}`), "int32", []int64{2}},
-		"of Python 2":             {file(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (3L, 4L), }"), "uint8", []int64{3, 4}},
-		"complex":                 {file(1, strings.Replace(good, "<f8", "<c16", 1)), "complex128", []int64{3, 4}},
-		"empty":                   {file(1, strings.Replace(good, "(3, 4)", "(0,)", 1)), "float64", []int64{0}},
-		"no order in a vector":    {file(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (5,), }"), "float32", []int64{5}},
-		"nor in one column":       {file(1, "{'descr': '<i8', 'fortran_order': True, 'shape': (5, 1), }"), "int64", []int64{5, 1}},
+		"of Python 2": {
+			file(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (3L, 4L), }"), "uint8", []int64{3, 4},
+		},
+		"complex": {file(1, strings.Replace(good, "<f8", "<c16", 1)), "complex128", []int64{3, 4}},
+		"empty":   {file(1, strings.Replace(good, "(3, 4)", "(0,)", 1)), "float64", []int64{0}},
+		"no order in a vector": {
+			file(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (5,), }"), "float32", []int64{5},
+		},
+		"nor in one column": {
+			file(1, "{'descr': '<i8', 'fortran_order': True, 'shape': (5, 1), }"), "int64", []int64{5, 1},
+		},
 	} {
 		h, err := npy.Read(io.MultiReader(bytes.NewReader(c.file), strings.NewReader("elements")))
 		if err != nil || h.Element != c.element || !slices.Equal(h.Dimensions, c.dims) || h.Size != int64(len(c.file)) {
@@ -114,8 +120,10 @@ func TestHeadersAreWrittenLikeNumPy(t *testing.T) {
 // The files of testdata were written by NumPy 1.24.
 func TestFilesOfNumPyAreRead(t *testing.T) {
 	for name, want := range map[string]string{
-		"product": "float64 [2 2]", "vector": "uint8 [3]", "complex": "complex128 [1 1]", "int32": "int32 [0 7]", "version2": "float64 [1]",
-		"version3": "float64 [1]", "fortran": "Fortran order", "big-endian": "big-endian", "bool": "|b1", "records": "records", "scalar": "0 dimensions",
+		"product": "float64 [2 2]", "vector": "uint8 [3]", "complex": "complex128 [1 1]", "int32": "int32 [0 7]",
+		"version2": "float64 [1]",
+		"version3": "float64 [1]", "fortran": "Fortran order", "big-endian": "big-endian", "bool": "|b1",
+		"records": "records", "scalar": "0 dimensions",
 	} {
 		content, err := os.ReadFile(filepath.Join("testdata", name+".npy"))
 		if err != nil {
@@ -162,7 +170,8 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%+v: %d bytes, %v", h, len(b), err)
 		}
 		again, err := npy.Read(bytes.NewReader(b))
-		if err != nil || again.Element != h.Element || !slices.Equal(again.Dimensions, h.Dimensions) || again.Size != int64(len(b)) {
+		if err != nil || again.Element != h.Element || !slices.Equal(again.Dimensions, h.Dimensions) ||
+			again.Size != int64(len(b)) {
 			t.Fatalf("%+v became %+v, %v", h, again, err)
 		}
 	})

@@ -34,19 +34,25 @@ func (c *Conn) FindJob(ctx context.Context, url, id string) (Message, error) {
 
 // ListJobs returns one page of jobs, as an AgentServiceListJobsResponse.
 func (c *Conn) ListJobs(ctx context.Context, url, filter, token string) (Message, error) {
-	res, err := unary(ctx, agent, url, c.agent(url).ListJobs, &droverv1.AgentServiceListJobsRequest{Filter: filter, PageToken: token})
+	res, err := unary(ctx, agent, url, c.agent(url).ListJobs, &droverv1.AgentServiceListJobsRequest{
+		Filter: filter, PageToken: token,
+	})
 	return message(res, err)
 }
 
 // ListSites returns one page of sites, as a ListSitesResponse.
 func (c *Conn) ListSites(ctx context.Context, url, token string, accuracy bool) (Message, error) {
-	res, err := unary(ctx, agent, url, c.agent(url).ListSites, &droverv1.ListSitesRequest{PageToken: token, Accuracy: accuracy})
+	res, err := unary(ctx, agent, url, c.agent(url).ListSites, &droverv1.ListSitesRequest{
+		PageToken: token, Accuracy: accuracy,
+	})
 	return message(res, err)
 }
 
 // ListServices returns one page of services, as a ListServicesResponse.
 func (c *Conn) ListServices(ctx context.Context, url, filter, token string) (Message, error) {
-	res, err := unary(ctx, agent, url, c.agent(url).ListServices, &droverv1.ListServicesRequest{Filter: filter, PageToken: token})
+	res, err := unary(ctx, agent, url, c.agent(url).ListServices, &droverv1.ListServicesRequest{
+		Filter: filter, PageToken: token,
+	})
 	return message(res, err)
 }
 
@@ -60,13 +66,17 @@ func (c *Conn) MoveJob(ctx context.Context, url string, order any) (Message, err
 
 // ListMoves returns one page of moves, as an AgentServiceListMovesResponse.
 func (c *Conn) ListMoves(ctx context.Context, url, filter, token string) (Message, error) {
-	res, err := unary(ctx, agent, url, c.agent(url).ListMoves, &droverv1.AgentServiceListMovesRequest{Filter: filter, PageToken: token})
+	res, err := unary(ctx, agent, url, c.agent(url).ListMoves, &droverv1.AgentServiceListMovesRequest{
+		Filter: filter, PageToken: token,
+	})
 	return message(res, err)
 }
 
 // SetDraining returns a SiteStatus.
 func (c *Conn) SetDraining(ctx context.Context, url, site string, draining bool) (Message, error) {
-	res, err := unary(ctx, agent, url, c.agent(url).SetDraining, &droverv1.AgentServiceSetDrainingRequest{Site: site, Draining: draining})
+	res, err := unary(ctx, agent, url, c.agent(url).SetDraining, &droverv1.AgentServiceSetDrainingRequest{
+		Site: site, Draining: draining,
+	})
 	return message(res.GetStatus(), err)
 }
 
@@ -94,13 +104,17 @@ func (c *Conn) OfferReservation(ctx context.Context, url, site string, booking a
 
 // ListReservations returns an AgentServiceListReservationsResponse.
 func (c *Conn) ListReservations(ctx context.Context, url, filter string) (Message, error) {
-	res, err := unary(ctx, agent, url, c.agent(url).ListReservations, &droverv1.AgentServiceListReservationsRequest{Filter: filter})
+	res, err := unary(ctx, agent, url, c.agent(url).ListReservations, &droverv1.AgentServiceListReservationsRequest{
+		Filter: filter,
+	})
 	return message(res, err)
 }
 
 // CancelReservation returns a Reservation.
 func (c *Conn) CancelReservation(ctx context.Context, url, id string) (Message, error) {
-	res, err := unary(ctx, agent, url, c.agent(url).CancelReservation, &droverv1.AgentServiceCancelReservationRequest{Id: id})
+	res, err := unary(ctx, agent, url, c.agent(url).CancelReservation, &droverv1.AgentServiceCancelReservationRequest{
+		Id: id,
+	})
 	return message(res.GetReservation(), err)
 }
 
@@ -118,7 +132,9 @@ func (c *Conn) FindData(ctx context.Context, url, id string) (Message, error) {
 
 // ListData returns one page of data, as an AgentServiceListDataResponse.
 func (c *Conn) ListData(ctx context.Context, url, filter, token string) (Message, error) {
-	res, err := unary(ctx, agent, url, c.agent(url).ListData, &droverv1.AgentServiceListDataRequest{Filter: filter, PageToken: token})
+	res, err := unary(ctx, agent, url, c.agent(url).ListData, &droverv1.AgentServiceListDataRequest{
+		Filter: filter, PageToken: token,
+	})
 	return message(res, err)
 }
 

@@ -68,7 +68,9 @@ func begin(ctx context.Context, role, url string) (context.Context, *call) {
 }
 
 // unary makes a unary call.
-func unary[Q, A any](ctx context.Context, role, url string, method func(context.Context, *Q) (*A, error), req *Q) (*A, error) {
+func unary[Q, A any](
+	ctx context.Context, role, url string, method func(context.Context, *Q) (*A, error), req *Q,
+) (*A, error) {
 	ctx, call := begin(ctx, role, url)
 	res, err := method(ctx, req)
 	if err != nil {

@@ -45,14 +45,17 @@ func (c *call) failed(err error) error {
 		}
 	default:
 		return &problem.Problem{
-			Reason: problem.BadValue, Message: fmt.Sprintf("%s %s refused the call: %v", c.role, c.url, err), Cause: err,
+			Reason: problem.BadValue, Message: fmt.Sprintf("%s %s refused the call: %v", c.role, c.url, err),
+			Cause: err,
 		}
 	}
 }
 
 // unreachable returns the failure of a call without an answer.
 func (c *call) unreachable(kind submission.FailureKind, err error) error {
-	p := &problem.Problem{Reason: problem.Unreachable, Retryable: true, Cause: err, Hint: "is it running, and is this its URL?"}
+	p := &problem.Problem{
+		Reason: problem.Unreachable, Retryable: true, Cause: err, Hint: "is it running, and is this its URL?",
+	}
 	cause := err.Error()
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		cause = op.Err.Error()

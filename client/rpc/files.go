@@ -74,7 +74,9 @@ func (c *Conn) Put(ctx context.Context, server string, u Upload, content io.Read
 }
 
 // GetOutput calls write with each piece of a job's output, from an offset on.
-func (c *Conn) GetOutput(ctx context.Context, server, job, argument string, offset int64, write func([]byte) error) error {
+func (c *Conn) GetOutput(
+	ctx context.Context, server, job, argument string, offset int64, write func([]byte) error,
+) error {
 	return c.get(ctx, server, "/v1/jobs/"+url.PathEscape(job)+"/outputs/"+url.PathEscape(argument), offset, write)
 }
 
@@ -100,7 +102,8 @@ func (c *Conn) get(ctx context.Context, server, path string, offset int64, write
 	}
 	defer res.Body.Close()
 	switch {
-	case res.StatusCode == http.StatusRequestedRangeNotSatisfiable && res.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", offset):
+	case res.StatusCode == http.StatusRequestedRangeNotSatisfiable &&
+		res.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", offset):
 		return nil // the content ends here
 	case res.StatusCode == http.StatusPartialContent && offset > 0:
 	case res.StatusCode != http.StatusOK || offset > 0:
@@ -137,7 +140,8 @@ func (c *call) broken(err error) error {
 func (c *call) refused(res *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(res.Body, largestDetail))
 	var detail droverv1.ErrorDetail
-	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(text, &detail); err == nil && detail.GetReason() != "" {
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(text, &detail); err == nil &&
+		detail.GetReason() != "" {
 		return rpc.ProblemOf(&detail)
 	}
 	switch res.StatusCode {

@@ -192,7 +192,8 @@ func writeField(m protoreflect.Message, d protoreflect.FieldDescriptor, from ref
 	case d.IsMap():
 		into := m.Mutable(d).Map()
 		for entry := from.MapRange(); entry.Next(); {
-			into.Set(protoreflect.ValueOf(entry.Key().Interface()).MapKey(), writeValue(into.NewValue, d.MapValue(), entry.Value(), is))
+			into.Set(protoreflect.ValueOf(entry.Key().Interface()).MapKey(), writeValue(into.NewValue, d.MapValue(),
+				entry.Value(), is))
 		}
 	case d.IsList():
 		into := m.Mutable(d).List()
@@ -205,7 +206,9 @@ func writeField(m protoreflect.Message, d protoreflect.FieldDescriptor, from ref
 }
 
 // writeValue returns a value of a field; fresh makes an empty message for it.
-func writeValue(fresh func() protoreflect.Value, d protoreflect.FieldDescriptor, from reflect.Value, is string) protoreflect.Value {
+func writeValue(
+	fresh func() protoreflect.Value, d protoreflect.FieldDescriptor, from reflect.Value, is string,
+) protoreflect.Value {
 	if from.Type() == problemType {
 		return protoreflect.ValueOfMessage(rpc.DetailOf(from.Interface().(*problem.Problem)).ProtoReflect())
 	}
@@ -239,7 +242,9 @@ func as[T any](v reflect.Value) protoreflect.Value {
 	return protoreflect.ValueOf(v.Convert(reflect.TypeFor[T]()).Interface())
 }
 
-func writeMessage(fresh func() protoreflect.Value, d protoreflect.FieldDescriptor, from reflect.Value) protoreflect.Value {
+func writeMessage(
+	fresh func() protoreflect.Value, d protoreflect.FieldDescriptor, from reflect.Value,
+) protoreflect.Value {
 	switch d.Message().FullName() {
 	case "google.protobuf.Duration":
 		return protoreflect.ValueOfMessage(durationpb.New(time.Duration(from.Int())).ProtoReflect())

@@ -22,7 +22,9 @@ var (
 // it may be none.
 func (c *Conn) Submit(ctx context.Context, url, id string, r Request, decision Message) (Message, error) {
 	record, _ := decision.m.(*droverv1.DecisionRecord)
-	res, err := unary(ctx, server, url, c.server(url).Submit, &droverv1.SubmitRequest{JobId: id, Request: r.m, Decision: record})
+	res, err := unary(ctx, server, url, c.server(url).Submit, &droverv1.SubmitRequest{
+		JobId: id, Request: r.m, Decision: record,
+	})
 	return message(res.GetJob(), err)
 }
 
@@ -37,7 +39,8 @@ func (c *Conn) Withdraw(ctx context.Context, url, id string) (job Message, withd
 	case res.GetWithdrawn():
 		return Message{}, true, nil
 	case res.GetJob().GetId() != id:
-		return Message{}, false, call.failed(fmt.Errorf("the answer is about job %q instead of %s", res.GetJob().GetId(), id))
+		return Message{}, false,
+			call.failed(fmt.Errorf("the answer is about job %q instead of %s", res.GetJob().GetId(), id))
 	}
 	return Message{res.GetJob()}, false, nil
 }
@@ -65,7 +68,9 @@ func (c *Conn) Describe(ctx context.Context, url string) (Message, error) {
 	res, err := unary(ctx, server, url, c.server(url).Describe, &droverv1.DescribeRequest{})
 	list := &droverv1.ListServicesResponse{}
 	for _, s := range res.GetServices() {
-		list.Services = append(list.Services, &droverv1.OfferedService{Service: s, Sites: []string{res.GetSite().GetName()}})
+		list.Services = append(list.Services, &droverv1.OfferedService{
+			Service: s, Sites: []string{res.GetSite().GetName()},
+		})
 	}
 	return message(list, err)
 }
@@ -80,7 +85,8 @@ func (c *Conn) BookReservation(ctx context.Context, url string, booking any) (Me
 
 // PutData takes a struct that mirrors a Data, and returns the Data.
 func (c *Conn) PutData(ctx context.Context, url string, data any) (Message, error) {
-	res, err := unary(ctx, server, url, c.server(url).PutData, &droverv1.PutDataRequest{Data: fill(&droverv1.Data{}, data)})
+	res, err := unary(ctx, server, url, c.server(url).PutData,
+		&droverv1.PutDataRequest{Data: fill(&droverv1.Data{}, data)})
 	return message(res.GetData(), err)
 }
 
@@ -92,13 +98,17 @@ func (c *Conn) GetData(ctx context.Context, url string, ids []string) (Message, 
 
 // StatContent returns a StatContentResponse.
 func (c *Conn) StatContent(ctx context.Context, url, sha256 string, size int64) (Message, error) {
-	res, err := unary(ctx, server, url, c.server(url).StatContent, &droverv1.StatContentRequest{Sha256: sha256, SizeBytes: size})
+	res, err := unary(ctx, server, url, c.server(url).StatContent, &droverv1.StatContentRequest{
+		Sha256: sha256, SizeBytes: size,
+	})
 	return message(res, err)
 }
 
 // WatchJob calls see with each Job until see ends the watch. The first one has to
 // arrive within a time: servers send it at once.
-func (c *Conn) WatchJob(ctx context.Context, url, id string, within time.Duration, see func(Message) (end bool, err error)) error {
+func (c *Conn) WatchJob(
+	ctx context.Context, url, id string, within time.Duration, see func(Message) (end bool, err error),
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream on the server too
 	ctx, call := begin(ctx, server, url)
@@ -131,7 +141,9 @@ func (c *Conn) WatchJob(ctx context.Context, url, id string, within time.Duratio
 
 // WatchSite calls see with each WatchSiteResponse until see ends the watch. An
 // interval of 0 is the server's default.
-func (c *Conn) WatchSite(ctx context.Context, url string, every time.Duration, see func(Message) (end bool, err error)) error {
+func (c *Conn) WatchSite(
+	ctx context.Context, url string, every time.Duration, see func(Message) (end bool, err error),
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream on the server too
 	ctx, call := begin(ctx, server, url)
@@ -164,7 +176,9 @@ type LogOptions struct {
 
 // ReadLogs calls write with each piece of a job's log and its offset in the
 // stream.
-func (c *Conn) ReadLogs(ctx context.Context, url, id string, o LogOptions, write func(offset int64, piece []byte) error) error {
+func (c *Conn) ReadLogs(
+	ctx context.Context, url, id string, o LogOptions, write func(offset int64, piece []byte) error,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ctx, call := begin(ctx, server, url)
@@ -172,7 +186,9 @@ func (c *Conn) ReadLogs(ctx context.Context, url, id string, o LogOptions, write
 	if o.Stderr {
 		which = droverv1.LogStream_LOG_STREAM_STDERR
 	}
-	stream, err := c.server(url).ReadLogs(ctx, &droverv1.ReadLogsRequest{JobId: id, Stream: which, Follow: o.Follow, Offset: o.Offset})
+	stream, err := c.server(url).ReadLogs(ctx, &droverv1.ReadLogsRequest{
+		JobId: id, Stream: which, Follow: o.Follow, Offset: o.Offset,
+	})
 	if err != nil {
 		return call.failed(err)
 	}

@@ -29,8 +29,9 @@ const (
 	Visit                    // make the pursuit's calls at the target; answer with Finished, Moved or Failed
 	Pause                    // wait; answer with Awake
 	Done                     // finished, at the target
-	Rerun                    // the state of the job has been unknown for too long: start a new attempt under a new ID, avoiding the target
-	Fail                     // it failed, with Err
+	// the state of the job has been unknown for too long: start a new attempt under a new ID, avoiding the target
+	Rerun
+	Fail // it failed, with Err
 )
 
 var verbNames = [...]string{

@@ -45,7 +45,8 @@ type PatienceError struct {
 func (e *PatienceError) Error() string {
 	text := fmt.Sprintf("gave up after %s and %s: %v", span(e.After), tries(e.Tries), e.Err)
 	if e.Target.Site != "" {
-		text = fmt.Sprintf("gave up after %s and %s, the last at site %s: %v", span(e.After), tries(e.Tries), e.Target.Site, e.Err)
+		text = fmt.Sprintf("gave up after %s and %s, the last at site %s: %v", span(e.After), tries(e.Tries),
+			e.Target.Site, e.Err)
 	}
 	if e.Job != "" {
 		text = "job " + e.Job + ": " + text

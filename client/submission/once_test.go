@@ -42,10 +42,12 @@ func once(t *rapid.T, servers []*keeper, targets []Target, cfg Config) Action {
 		}
 		switch a.Do {
 		case Map:
-			a = s.Mapped(now, rapid.Permutation(targets).Draw(t, "ranking")[:rapid.IntRange(1, len(targets)).Draw(t, "ranked")])
+			a = s.Mapped(now, rapid.Permutation(targets).Draw(t, "ranking")[:rapid.IntRange(1, len(targets)).Draw(t,
+				"ranked")])
 		case Submit, Withdraw:
 			verb := a.Do
-			switch fate := rapid.SampledFrom([]string{"arrives", "unsent", "lost", "late", "no answer", "busy"}).Draw(t, "fate"); fate {
+			switch fate := rapid.SampledFrom([]string{"arrives", "unsent", "lost", "late", "no answer", "busy"}).Draw(t,
+				"fate"); fate {
 			case "unsent":
 				a = s.Failed(now, failure("unsent"))
 			case "busy":

@@ -57,7 +57,8 @@ func (p *Pursuit) Finished(Time) Action { return p.act(Action{Do: Done, Target: 
 // An epoch below the highest seen is outdated.
 func (p *Pursuit) Moved(now Time, epoch uint32) Action {
 	if epoch < p.epoch {
-		return p.Failed(now, Failure{Kind: Absent, Err: fmt.Errorf("job %s: site %s reports an outdated move", p.job, p.at.Site)})
+		return p.Failed(now, Failure{Kind: Absent, Err: fmt.Errorf("job %s: site %s reports an outdated move", p.job,
+			p.at.Site)})
 	}
 	p.Progress(epoch)
 	p.known, p.gone = false, p.at

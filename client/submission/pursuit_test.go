@@ -83,12 +83,14 @@ func TestPursuit(t *testing.T) {
 			0s found b 0 => visit b
 			0s unsent    => find 0
 			0s found a 0 => pause until 100ms for unsent`},
-		"a server that knows nothing of the job and an agent that says it does are asked again": {1, 10 * batch.Second, "a", `
+		"a server that knows nothing of the job and an agent that says it does are asked again": {
+			1, 10 * batch.Second, "a", `
 			0s    start     => visit a
 			0s    absent    => find 0
 			0s    found a 0 => pause until 100ms for absent
 			100ms awake     => visit a
-			100ms finished  => done a`},
+			100ms finished  => done a`,
+		},
 		"a job that its server has forgotten is unknown when no agent finds it": {1, 10 * batch.Second, "a", `
 			0s start  => visit a
 			0s absent => find 0

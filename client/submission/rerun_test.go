@@ -53,7 +53,8 @@ func TestANewAttemptNeedsAnUnknownSubmission(t *testing.T) {
 			100ms accepted  => done a`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := NewSubmission(Config{Agents: 1, Patience: 200 * batch.Millisecond, Rerun: 500 * batch.Millisecond}, "j", tc.avoid)
+			s := NewSubmission(Config{Agents: 1, Patience: 200 * batch.Millisecond, Rerun: 500 * batch.Millisecond},
+				"j", tc.avoid)
 			play(t, tc.script, submit(s))
 		})
 	}
@@ -83,7 +84,8 @@ func TestAPursuitIsReplacedOnlyWithoutAnAnswer(t *testing.T) {
 			5.2s  busy     => give up after 200ms for busy`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := NewPursuit(Config{Agents: 1, Patience: 200 * batch.Millisecond, Rerun: 500 * batch.Millisecond}, "j", site("a"), 0)
+			p := NewPursuit(Config{Agents: 1, Patience: 200 * batch.Millisecond, Rerun: 500 * batch.Millisecond}, "j",
+				site("a"), 0)
 			play(t, script, pursue(t, p))
 		})
 	}

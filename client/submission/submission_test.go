@@ -64,7 +64,9 @@ func site(name string) Target { return Target{Site: name, Address: "http://" + n
 
 // failure returns the failure that an event names, with its name as the error.
 func failure(name string) Failure {
-	kinds := map[string]FailureKind{"unsent": Unsent, "silent": Silent, "busy": Busy, "absent": Absent, "refused": Refused, "unfit": Unfit}
+	kinds := map[string]FailureKind{
+		"unsent": Unsent, "silent": Silent, "busy": Busy, "absent": Absent, "refused": Refused, "unfit": Unfit,
+	}
 	return Failure{Kind: kinds[name], Err: errors.New(name)}
 }
 
@@ -285,13 +287,15 @@ func TestSubmission(t *testing.T) {
 			300ms awake      => map 0
 			300ms mapped b a => submit a
 			300ms accepted   => done a`},
-		"a site that stays busy is given up, and it is known that it has not taken the job": {1, 100 * batch.Millisecond, `
+		"a site that stays busy is given up, and it is known that it has not taken the job": {
+			1, 100 * batch.Millisecond, `
 			0s    start    => map 0
 			0s    mapped a => submit a
 			0s    busy     => pause until 100ms for busy
 			100ms awake    => map 0
 			100ms mapped a => submit a
-			100ms busy     => give up after 100ms for busy`},
+			100ms busy     => give up after 100ms for busy`,
+		},
 		"pauses double up to the longest": {1, 100 * batch.Second, `
 			0s   start    => map 0
 			0s   mapped a => submit a

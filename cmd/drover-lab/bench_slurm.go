@@ -53,7 +53,8 @@ const (
 // meets a controller that remembers more jobs, so they also take turns in being first.
 func (c *benchSubmitCmd) versusSlurm(a *app) error {
 	if c.Jobs < c.Clients || c.Jobs > mostSlurm {
-		return &cmdline.UsageError{Message: fmt.Sprintf("--jobs %d, accepted: %d (one for each of --clients)..%d", c.Jobs,
+		return &cmdline.UsageError{Message: fmt.Sprintf("--jobs %d, accepted: %d (one for each of --clients)..%d",
+			c.Jobs,
 			c.Clients, mostSlurm)}
 	}
 	conf, err := filepath.Abs(c.Slurm)
@@ -67,7 +68,9 @@ func (c *benchSubmitCmd) versusSlurm(a *app) error {
 			s.remove()
 		}
 	}()
-	v := &slurmBenchView{Schema: "drover.bench.submit-slurm/1", Clients: c.Clients, Jobs: c.Jobs, Turns: []slurmTurnView{}}
+	v := &slurmBenchView{
+		Schema: "drover.bench.submit-slurm/1", Clients: c.Clients, Jobs: c.Jobs, Turns: []slurmTurnView{},
+	}
 	var handed, taken []float64
 	for i := range slurmTurns {
 		t := slurmTurnView{DroverFirst: i%2 == 1}
@@ -136,7 +139,8 @@ func (b *slurmBench) plain(ctx context.Context) (float64, error) {
 			"--name="+plainBench).Run()
 	}() // they would wait for a day
 	took, err := b.each(func(int) error {
-		cmd := b.command(ctx, "sbatch", "--parsable", "--job-name="+plainBench, "--begin=now+1day", "--ntasks=1", "--time=2",
+		cmd := b.command(ctx, "sbatch", "--parsable", "--job-name="+plainBench, "--begin=now+1day", "--ntasks=1",
+			"--time=2",
 			"--output=/dev/null")
 		cmd.Stdin = strings.NewReader("#!/bin/sh\nexec true\n")
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -291,7 +295,8 @@ func printSlurmBench(w io.Writer, v *slurmBenchView) {
 		})
 	}
 	t.Render()
-	_, _ = fmt.Fprintf(w, "\n%d jobs by %d submitters each: %.2f times as many submissions per second through Drover as "+
-		"by sbatch, until Slurm has them (%.2f until they are acknowledged)\n",
+	_, _ = fmt.Fprintf(w,
+		"\n%d jobs by %d submitters each: %.2f times as many submissions per second through Drover as "+
+			"by sbatch, until Slurm has them (%.2f until they are acknowledged)\n",
 		v.Jobs, v.Clients, v.Ratio, v.AcknowledgedRatio)
 }

@@ -219,7 +219,8 @@ func (c *benchSubmitCmd) measure(a *app, args []client.Arg) (*benchView, error) 
 	v := &benchView{
 		Schema: "drover.bench.submit/1", Clients: c.Clients, Rate: c.Rate, Duration: took.Seconds(),
 		Refusals:  make(map[string]int),
-		Completed: after.Ended - before.Ended, Commits: after.Commits - before.Commits, Syncs: after.Syncs - before.Syncs,
+		Completed: after.Ended - before.Ended, Commits: after.Commits - before.Commits,
+		Syncs:   after.Syncs - before.Syncs,
 		Waiting: after.Waiting, Running: after.Running,
 	}
 	var all []time.Duration

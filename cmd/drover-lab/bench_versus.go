@@ -77,7 +77,8 @@ func (c *benchVersusCmd) validate() error {
 	}
 	for _, n := range c.Processors {
 		if c.Node < 1 || n < 2 || n%c.Node != 0 {
-			return bad("--processors %d, --node %d, accepted: at least 2, and a multiple of the processors of a node", n, c.Node)
+			return bad("--processors %d, --node %d, accepted: at least 2, and a multiple of the processors of a node",
+				n, c.Node)
 		}
 	}
 	if nodes := c.processors() / c.Node; nodes > versusMostNodes {
@@ -89,8 +90,9 @@ func (c *benchVersusCmd) validate() error {
 // workload is how the jobs of a repetition are made.
 func (c *benchVersusCmd) workload(repetition int) bench.Workload {
 	w := bench.Workload{
-		Seed: c.Seed + uint64(repetition), Clusters: c.Processors, Window: time.Duration(c.Minutes * float64(time.Minute)),
-		Load: c.Load, Local: c.Local, Shortest: time.Minute, Longest: 10 * time.Minute,
+		Seed: c.Seed + uint64(repetition), Clusters: c.Processors,
+		Window: time.Duration(c.Minutes * float64(time.Minute)),
+		Load:   c.Load, Local: c.Local, Shortest: time.Minute, Longest: 10 * time.Minute,
 	}
 	if c.Quick {
 		w.Shortest, w.Longest = time.Second, 5*time.Second
@@ -264,7 +266,8 @@ func versusProgress(a *app, name string) func(submitted, ended int) {
 	return func(submitted, ended int) {
 		if now := time.Now(); now.After(next) {
 			next = now.Add(versusInterval)
-			_, _ = fmt.Fprintf(a.Stderr, "  %6s %-6s %d submitted, %d ended\n", cmdline.Span(now.Sub(began)), name, submitted,
+			_, _ = fmt.Fprintf(a.Stderr, "  %6s %-6s %d submitted, %d ended\n", cmdline.Span(now.Sub(began)), name,
+				submitted,
 				ended)
 		}
 	}
@@ -288,8 +291,8 @@ const versusSettles = 2 * time.Minute
 
 // byDrover plays a workload through a client, an agent and a server in front of each
 // cluster.
-func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *bench.Slurm,
-	jobs []bench.Job,
+func (c *benchVersusCmd) byDrover(
+	ctx context.Context, a *app, dir string, s *bench.Slurm, jobs []bench.Job,
 ) (_ []bench.Run, err error) {
 	g := &labGrid{dir: dir}
 	defer g.stop()
@@ -385,7 +388,8 @@ func (c *benchVersusCmd) startGrid(ctx context.Context, g *labGrid, s *bench.Slu
 		return err
 	}
 	for _, cluster := range s.Clusters {
-		if _, err := g.start(ctx, program, "server", cluster.Name, c.site(g.dir, g.agent.Gossip, cluster, s)); err != nil {
+		if _, err := g.start(ctx, program, "server", cluster.Name, c.site(g.dir, g.agent.Gossip, cluster,
+			s)); err != nil {
 			return err
 		}
 	}

@@ -115,7 +115,8 @@ func (v *versusView) add(w *bench.Workload, r *versusRuns) {
 	t := versusTurnView{Seed: w.Seed, versusPairView: pairViewOf(r)}
 	t.Jobs = bench.FiguresOf(r.drover, bench.OfGrid).Jobs
 	t.Local = len(r.drover) - t.Jobs
-	t.Drover.Utilization, t.Drover.Makespan = bench.Utilization(r.drover, v.processors), bench.Makespan(r.drover).Seconds()
+	t.Drover.Utilization, t.Drover.Makespan = bench.Utilization(r.drover, v.processors),
+		bench.Makespan(r.drover).Seconds()
 	t.Slurm.Utilization, t.Slurm.Makespan = bench.Utilization(r.slurm, v.processors), bench.Makespan(r.slurm).Seconds()
 	v.Repetitions = append(v.Repetitions, t)
 }
@@ -170,7 +171,8 @@ func pairViewOf(r *versusRuns) versusPairView {
 	drover, slurm := bench.FiguresOf(r.drover, bench.OfGrid), bench.FiguresOf(r.slurm, bench.OfGrid)
 	p.Drover, p.Slurm = sideViewOf(&drover, r.drover), sideViewOf(&slurm, r.slurm)
 	q := bench.RatiosOf(&drover, &slurm)
-	p.Ratio.ResponseMean, p.Ratio.ResponseP95, p.Ratio.SlowdownMean, p.Ratio.SlowdownP95 = q.ResponseMean, q.ResponseP95, q.SlowdownMean, q.SlowdownP95
+	p.Ratio.ResponseMean, p.Ratio.ResponseP95, p.Ratio.SlowdownMean, p.Ratio.SlowdownP95 = q.ResponseMean,
+		q.ResponseP95, q.SlowdownMean, q.SlowdownP95
 	return p
 }
 
@@ -211,7 +213,8 @@ func printPair(w io.Writer, p *versusPairView) {
 			used, took = fmt.Sprintf("%.0f%%", s.Utilization*100), seconds(s.Makespan)
 		}
 		t.AppendRow(table.Row{
-			side.name, seconds(s.ResponseMean), seconds(s.ResponseP95), fmt.Sprintf("%.2f", s.SlowdownMean), fmt.Sprintf("%.2f",
+			side.name, seconds(s.ResponseMean), seconds(s.ResponseP95), fmt.Sprintf("%.2f", s.SlowdownMean),
+			fmt.Sprintf("%.2f",
 				s.SlowdownP95),
 			seconds(s.WaitMean), seconds(s.Local.ResponseMean), used, took, s.Moves,
 		})
@@ -245,9 +248,11 @@ func printVersus(w io.Writer, v *versusView) {
 		})
 	}
 	t.Render()
-	_, _ = fmt.Fprintln(w, "\nestimates made at submission, of the grid's jobs that have not moved: what happened minus "+
+	_, _ = fmt.Fprintln(w, "\nestimates made at submission, of the grid's jobs that have not moved: what happened "+
+		"minus "+
 		"what was said")
-	t = cmdline.NewTable(w, table.Row{"of", "by", "on the side of", "jobs", "bias", "p50", "p90"}, "jobs", "bias", "p50",
+	t = cmdline.NewTable(w, table.Row{"of", "by", "on the side of", "jobs", "bias", "p50", "p90"}, "jobs", "bias",
+		"p50",
 		"p90")
 	for _, e := range v.Estimates {
 		seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -273,8 +278,8 @@ func (r *versusRuns) write(path string, repetition int) (err error) {
 	w := csv.NewWriter(f)
 	if info, err := f.Stat(); err == nil && info.Size() == 0 {
 		_ = w.Write([]string{
-			"repetition", "side", "job", "cluster", "width", "runtime", "walltime", "submitted", "begun", "ended", "moves",
-			"test_start", "drover_start", "drover_end",
+			"repetition", "side", "job", "cluster", "width", "runtime", "walltime", "submitted", "begun", "ended",
+			"moves", "test_start", "drover_start", "drover_end",
 		}) // Flush says if it fails
 	}
 	first := r.first()

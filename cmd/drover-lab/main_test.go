@@ -98,9 +98,10 @@ func startGrid(t *testing.T, program string) string {
 		t.Fatal(err)
 	}
 	_, err = g.start(t.Context(), program, "server", "lyon", document{
-		"version": 1, "name": "lyon", "listen": "127.0.0.1:0", "data_dir": filepath.Join(g.dir, "lyon"), "on_stop": "end",
-		"gossip": document{"bind": "127.0.0.1:0", "seeds": []string{agent.Gossip}},
-		"nodes":  []document{{"count": 4, "processors": 2}},
+		"version": 1, "name": "lyon", "listen": "127.0.0.1:0", "data_dir": filepath.Join(g.dir, "lyon"),
+		"on_stop": "end",
+		"gossip":  document{"bind": "127.0.0.1:0", "seeds": []string{agent.Gossip}},
+		"nodes":   []document{{"count": 4, "processors": 2}},
 		"services": document{"inline": []document{{
 			"name": "sleep", "doc": "Sleeps.", "args": []document{{"name": "seconds", "type": "float"}},
 			"command": []string{"sleep", "{seconds}"}, "walltime": document{"factor": 1, "margin": "60s"},

@@ -58,8 +58,9 @@ type experiment[C any] struct {
 // ends the rest. A case that is stuck is reported and left out.
 func (r *experiment[C]) missing(a *app, workers int, stuck func(error) bool) error {
 	if by := cmdline.BuiltFrom(); r.begunBy != by {
-		_, err := fmt.Fprintf(a.Stderr, "warning: %s was begun by drover %s, this is %s: remove it to start again if the "+
-			"policy has changed since\n",
+		_, err := fmt.Fprintf(a.Stderr,
+			"warning: %s was begun by drover %s, this is %s: remove it to start again if the "+
+				"policy has changed since\n",
 			r.folder, r.begunBy, by)
 		if err != nil {
 			return err

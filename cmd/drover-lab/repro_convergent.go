@@ -87,9 +87,9 @@ func (c *reproConvergentCmd) plan() (*farm.Plan, error) {
 
 // rows returns the plan's rows, and what they took; those that the folder lacks are run.
 // What is done stays there, whatever ends the rest.
-func (c *reproConvergentCmd) rows(a *app, plan *farm.Plan, workers int) (rows []farm.Row, costs []farm.Cost,
-	err error,
-) {
+func (c *reproConvergentCmd) rows(
+	a *app, plan *farm.Plan, workers int,
+) (rows []farm.Row, costs []farm.Cost, err error) {
 	folder, err := farm.OpenFolder(c.Results, cmdline.BuiltFrom())
 	if err != nil {
 		return nil, nil, err
@@ -101,7 +101,9 @@ func (c *reproConvergentCmd) rows(a *app, plan *farm.Plan, workers int) (rows []
 		r := experiment[farm.Case]{
 			folder: c.Results, begunBy: folder.BegunBy(), cases: cases, has: folder.Has,
 			do: func(one farm.Case) error {
-				row, cost, err := farm.Run(a.ctx, one, farm.Options{Clock: func() time.Duration { return time.Since(begin) }})
+				row, cost, err := farm.Run(a.ctx, one, farm.Options{Clock: func() time.Duration {
+					return time.Since(begin)
+				}})
 				if err != nil {
 					return err
 				}

@@ -81,14 +81,16 @@ func (c *reproDFRSCmd) states(a *app) error {
 func (c *reproDFRSCmd) plan() (*fractional.Plan, error) {
 	p := &fractional.Plan{Sets: c.Sets, Parts: c.Tables, Algorithms: c.Algorithms, Beyond: c.Beyond, Quick: c.Quick}
 	if c.Penalty < 0 || c.Penalty%time.Microsecond != 0 {
-		return nil, &cmdline.UsageError{Message: fmt.Sprintf("--penalty: %v, accepted: 0s or more, in whole microseconds",
-			c.Penalty)}
+		return nil,
+			&cmdline.UsageError{Message: fmt.Sprintf("--penalty: %v, accepted: 0s or more, in whole microseconds",
+				c.Penalty)}
 	}
 	p.Penalty = batch.Duration(c.Penalty / time.Microsecond)
 	for _, d := range c.Periods {
 		if d < time.Second || d%time.Microsecond != 0 {
-			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--periods: %v, accepted: 1s or more, in whole microseconds",
-				d)}
+			return nil,
+				&cmdline.UsageError{Message: fmt.Sprintf("--periods: %v, accepted: 1s or more, in whole microseconds",
+					d)}
 		}
 		p.Periods = append(p.Periods, batch.Duration(d/time.Microsecond))
 	}
@@ -221,7 +223,8 @@ func (c *reproDFRSCmd) print(a *app, rows []fractional.Row) error {
 			period = s.period.String()
 		}
 		t.AppendRow(row(s.set, s.algorithm, period, fmt.Sprint(s.n),
-			fmt.Sprintf("%.1f", s.sum/n), fmt.Sprintf("%.1f", s.deviation()), fmt.Sprintf("%.1f", s.most), fmt.Sprintf("%.3f",
+			fmt.Sprintf("%.1f", s.sum/n), fmt.Sprintf("%.1f", s.deviation()), fmt.Sprintf("%.1f", s.most),
+			fmt.Sprintf("%.3f",
 				s.under/n),
 			fmt.Sprintf("%.2f", s.preempted/n), fmt.Sprintf("%.2f", s.migrated/n), fmt.Sprintf("%.2f",
 				s.preemptedGB/n), fmt.Sprintf("%.2f", s.movedGB/n)))

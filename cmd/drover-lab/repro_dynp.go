@@ -210,7 +210,8 @@ func (r *dynpRunner) time() (*dynpTiming, error) {
 func (t *dynpTiming) String() string {
 	var b strings.Builder
 	for _, s := range t.Steps {
-		fmt.Fprintf(&b, "a self-tuning step on %s: %.1f µs with %.1f waiting jobs on average, over %d steps (paper, CTC: "+
+		fmt.Fprintf(&b, "a self-tuning step on %s: %.1f µs with %.1f waiting jobs on average, over %d steps (paper, "+
+			"CTC: "+
 			"%.0f µs with %.1f; %.0f times as long)\n",
 			s.Trace, s.Microseconds, s.Waiting, s.Steps, paperStep, paperWaiting, paperStep/max(s.Microseconds, 0.1))
 	}

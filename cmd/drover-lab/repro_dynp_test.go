@@ -19,7 +19,8 @@ func fewTraces(t *testing.T, jobs int) {
 		var b strings.Builder
 		for i := range jobs {
 			wall := 100 + 37*(i*(k+3)%29)
-			fmt.Fprintf(&b, "%d %d -1 %d %d -1 -1 %d %d -1 1 1 1 -1 1 1 -1 -1\n", i+1, 20*i, 1+wall*(i%4)/3, 1+i*(k+5)%97,
+			fmt.Fprintf(&b, "%d %d -1 %d %d -1 -1 %d %d -1 1 1 1 -1 1 1 -1 -1\n", i+1, 20*i, 1+wall*(i%4)/3,
+				1+i*(k+5)%97,
 				1+i*(k+5)%97, wall)
 		}
 		if err := os.WriteFile(filepath.Join(dir, trace.File), []byte(b.String()), 0o600); err != nil {
@@ -71,7 +72,8 @@ func TestReproDynPGivesTheSameBytesOnAnyNumberOfCores(t *testing.T) {
 	fewTraces(t, 40)
 	read := func(jobs string) map[string]string {
 		dir := t.TempDir()
-		if code, _, stderr := runLab(t, "repro", "dynp", "--quick", "--jobs", jobs, "--out", dir); code != cmdline.ExitOK {
+		if code, _, stderr := runLab(t, "repro", "dynp", "--quick", "--jobs", jobs, "--out",
+			dir); code != cmdline.ExitOK {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
 		files := map[string]string{}

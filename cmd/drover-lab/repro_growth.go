@@ -48,9 +48,8 @@ func (c *reproGrowthCmd) Run(a *app) error {
 	if len(lines.Lines) > chart.MaxLines {
 		return &cmdline.UsageError{
 			Message: fmt.Sprintf("%d lines, accepted: at most %d", len(lines.Lines),
-				chart.MaxLines), Hint: "--where leaves rows out, as --where algorithm=regular, and --by makes fewer lines of " +
-				"fewer " +
-				"columns",
+				chart.MaxLines), Hint: "--where leaves rows out, as --where algorithm=regular, and --by makes fewer " +
+				"lines of fewer columns",
 		}
 	}
 	path := strings.TrimSuffix(strings.TrimSuffix(c.Out, ".svg"), ".png")

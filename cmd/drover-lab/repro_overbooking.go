@@ -60,7 +60,8 @@ func (c *reproOverbookingCmd) Run(a *app) error {
 
 func (c *reproOverbookingCmd) report(a *app, r *overbooking.Report) error {
 	return publication{"overbooking", c.Out, c.Doc}.publish(a, r, func(files int) error {
-		_, err := fmt.Fprintf(a.Stdout, "%s\n%s\n%d files in %s\n", r.About(), strings.Join(r.Says(), "\n"), files, c.Out)
+		_, err := fmt.Fprintf(a.Stdout, "%s\n%s\n%d files in %s\n", r.About(), strings.Join(r.Says(), "\n"), files,
+			c.Out)
 		return err
 	})
 }

@@ -23,7 +23,8 @@ func TestReproOverbookingIsTheSameOnAnyNumberOfCores(t *testing.T) {
 	var rows [2][]byte
 	for i, jobs := range []string{"1", "3"} {
 		out := filepath.Join(dir, "docs", "figures", jobs)
-		code, stdout, stderr := runLab(t, "repro", "overbooking", "--quick", "--jobs", jobs, "--out", out, "--doc", page)
+		code, stdout, stderr := runLab(t, "repro", "overbooking", "--quick", "--jobs", jobs, "--out", out, "--doc",
+			page)
 		if code != cmdline.ExitOK || !strings.Contains(stdout, "the first 4000 jobs of each log") ||
 			!strings.Contains(stdout, "earns most with maxPoF") {
 			t.Fatalf("exit %d: %s%s", code, stdout, stderr)

@@ -15,8 +15,8 @@ import (
 
 // madeUpResults writes results of a campaign that was never run: under MCT the
 // response time is 0.8 of that without reallocation, under others 0.9.
-func madeUpResults(t *testing.T, dir string, load func() (*campaign.Campaign, error),
-	leave func(*campaign.Experiment) bool,
+func madeUpResults(
+	t *testing.T, dir string, load func() (*campaign.Campaign, error), leave func(*campaign.Experiment) bool,
 ) {
 	t.Helper()
 	c, err := load()
@@ -93,7 +93,9 @@ func TestReproAnswersQuestionsFromTheirResults(t *testing.T) {
 		if err := os.WriteFile(file, texts[i], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		madeUpResults(t, filepath.Join(dir, "open", name), func() (*campaign.Campaign, error) { return campaign.Load(file) },
+		madeUpResults(t, filepath.Join(dir, "open", name), func() (*campaign.Campaign, error) {
+			return campaign.Load(file)
+		},
 			none)
 	}
 	code, stdout, stderr := runLab(t, "repro", "reallocation", "--results", filepath.Join(dir, "paper"), "--questions",
@@ -124,7 +126,9 @@ func TestReproAnswersQuestionsFromTheirResults(t *testing.T) {
 func TestReproRefusesIncompleteResults(t *testing.T) {
 	dir := t.TempDir()
 	lacking := filepath.Join(dir, "lacking")
-	madeUpResults(t, lacking, paperCampaign, func(e *campaign.Experiment) bool { return e.Key[0] == "m3" && e.Seed == 7 })
+	madeUpResults(t, lacking, paperCampaign, func(e *campaign.Experiment) bool {
+		return e.Key[0] == "m3" && e.Seed == 7
+	})
 	code, _, stderr := runLab(t, "repro", "reallocation", "--results", lacking, "--out", filepath.Join(dir, "out"))
 	if code != cmdline.ExitRefused || !strings.Contains(stderr,
 		"8 of 560 experiments lack; m3, dedicated, binary tuning, seed 7, MCT-reg; "+
@@ -162,7 +166,11 @@ func TestReproRefusesBadArguments(t *testing.T) {
 		want string
 	}{
 		{[]string{"--partial", "--results", filepath.Join(dir, "nowhere")}, cmdline.ExitNotFound, "results.csv"},
-		{[]string{"--results", broken}, cmdline.ExitRefused, `results.csv, line 1: "a,b", accepted: a head line with scenario, `},
+		{
+			[]string{"--results", broken},
+			cmdline.ExitRefused,
+			`results.csv, line 1: "a,b", accepted: a head line with scenario, `,
+		},
 		{[]string{"--results", results, "--jobs", "2000"}, cmdline.ExitUsage, "--jobs: 2000, accepted: 1..1024"},
 		{[]string{"--results", results, "--doc", filepath.Join(dir, "none.md")}, cmdline.ExitNotFound, "--doc: "},
 		{
@@ -182,7 +190,9 @@ func TestReproRefusesBadArguments(t *testing.T) {
 func TestReproGrowthDrawsATable(t *testing.T) {
 	dir := t.TempDir()
 	rows := filepath.Join(dir, "rows.csv")
-	if err := os.WriteFile(rows, []byte("sites,jobs,heuristic,seconds\n3,1000,mct,0.1\n3,10000,mct,1\n9,1000,mct,2\n3,1000,minmin,0.5\n"), 0o600); err != nil {
+	if err := os.WriteFile(rows,
+		[]byte("sites,jobs,heuristic,seconds\n3,1000,mct,0.1\n3,10000,mct,1\n9,1000,mct,2\n3,1000,minmin,0.5\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "new", "growth.svg")
@@ -199,7 +209,8 @@ func TestReproGrowthDrawsATable(t *testing.T) {
 		t.Error(err)
 	}
 	code, _, stderr = runLab(t, "repro", "growth", rows, "--y", "minutes")
-	if code != cmdline.ExitRefused || !strings.Contains(stderr, `"minutes", accepted: sites, jobs, heuristic, seconds`) {
+	if code != cmdline.ExitRefused ||
+		!strings.Contains(stderr, `"minutes", accepted: sites, jobs, heuristic, seconds`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

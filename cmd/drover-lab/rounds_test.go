@@ -48,7 +48,8 @@ func TestRoundsRefusesBadArguments(t *testing.T) {
 		"--limit 0s":       "--limit: 0s, accepted: more than 0s",
 		"--window 0":       `--window: "0", accepted: at least 1, or all`,
 	} {
-		if code, _, stderr := runLab(t, append([]string{"rounds"}, strings.Fields(args)...)...); code != cmdline.ExitUsage ||
+		if code, _, stderr := runLab(t, append([]string{"rounds"}, strings.Fields(args)...)...); code !=
+			cmdline.ExitUsage ||
 			!strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", args, code, stderr)
 		}

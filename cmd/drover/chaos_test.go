@@ -93,7 +93,8 @@ func newChaos(t *testing.T, r *rand.Rand) *chaos {
 	dir := t.TempDir()
 	c := &chaos{
 		t: t, rand: r, program: program, dir: dir, lines: filepath.Join(dir, "lines"),
-		enough: make(chan struct{}), killed: make(map[string]int), moves: make(map[string]int), rounds: make(map[string]int),
+		enough: make(chan struct{}), killed: make(map[string]int), moves: make(map[string]int),
+		rounds: make(map[string]int),
 	}
 	var addresses [10]string
 	for i := range addresses {
@@ -102,7 +103,9 @@ func newChaos(t *testing.T, r *rand.Rand) *chaos {
 	seeds := fmt.Sprintf("[%q, %q]", addresses[1], addresses[3])
 	for i := range 2 {
 		name := "agent" + strconv.Itoa(i+1)
-		c.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\nreallocation: {period: 2s, threshold: 0s}\n", name, addresses[2*i], addresses[2*i+1], seeds))
+		c.write(name,
+			fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\n"+
+				"reallocation: {period: 2s, threshold: 0s}\n", name, addresses[2*i], addresses[2*i+1], seeds))
 		c.agents = append(c.agents, c.victim("agent", name, addresses[2*i]))
 	}
 	for i, policy := range []string{"fcfs", "easy", "cbf"} {
@@ -309,7 +312,8 @@ func (c *chaos) submitAll(ctx, raging context.Context, grid *client.Client, spaw
 	for range 6 {
 		wg.Go(func() {
 			for i := range next {
-				job, err := grid.Submit(ctx, "append", client.String("file", c.lines), client.Float("seconds", float64(i%7)/10))
+				job, err := grid.Submit(ctx, "append", client.String("file", c.lines),
+					client.Float("seconds", float64(i%7)/10))
 				if err != nil {
 					c.t.Errorf("submission %d: %v", i, err)
 					continue
@@ -358,7 +362,9 @@ func (c *chaos) move(ctx context.Context, grid *client.Client, id string) {
 func (c *chaos) reallocate(ctx context.Context, grid *client.Client) {
 	var none time.Duration
 	for n := 0; pause(ctx, 100*time.Millisecond); n++ {
-		algorithms, heuristics := []string{"regular", "all-cancellation"}, []string{"mct", "minmin", "sufferage", "maxgain"}
+		algorithms, heuristics := []string{"regular", "all-cancellation"}, []string{
+			"mct", "minmin", "sufferage", "maxgain",
+		}
 		r, err := grid.Reallocate(ctx, client.ReallocateOrder{
 			Algorithm: algorithms[n%2], Heuristic: heuristics[n/2%4], Window: "all", Threshold: &none,
 		})

@@ -99,11 +99,14 @@ func (a *app) open() (*client.Client, error) {
 	}
 	var opts []client.Option
 	if a.flags.Debug {
-		opts = append(opts, client.WithLogger(hclog.New(&hclog.LoggerOptions{Name: "drover", Output: a.Stderr, Level: hclog.Debug})))
+		opts = append(opts,
+			client.WithLogger(hclog.New(&hclog.LoggerOptions{Name: "drover", Output: a.Stderr, Level: hclog.Debug})))
 	}
 	c, err := client.New(cfg, opts...)
 	if err != nil {
-		return nil, &cmdline.UsageError{Message: err.Error(), Hint: "see --agent, --patience, DROVER_AGENTS and DROVER_CONFIG"}
+		return nil, &cmdline.UsageError{
+			Message: err.Error(), Hint: "see --agent, --patience, DROVER_AGENTS and DROVER_CONFIG",
+		}
 	}
 	return c, nil
 }
@@ -136,7 +139,8 @@ func (a *app) agents() []string {
 // withLocalHint adds how to start a grid, if none was named and none runs on this host.
 func (a *app) withLocalHint(err error) error {
 	e, ok := errors.AsType[*problem.Problem](err)
-	named := len(a.flags.Agent) > 0 || a.Getenv(client.EnvironmentAgents) != "" || a.Getenv(client.EnvironmentConfig) != ""
+	named := len(a.flags.Agent) > 0 || a.Getenv(client.EnvironmentAgents) != "" ||
+		a.Getenv(client.EnvironmentConfig) != ""
 	if !ok || named || e.Reason != problem.Unreachable || !strings.Contains(e.Message, client.LocalAgent) {
 		return err
 	}
@@ -202,7 +206,9 @@ func run(p *cmdline.Process) (code int) {
 		return report(p, false, failed)
 	}
 	if err != nil {
-		return report(p, flags.JSON, &cmdline.UsageError{Message: err.Error(), Hint: "drover --help, or --help after a command"})
+		return report(p, flags.JSON, &cmdline.UsageError{
+			Message: err.Error(), Hint: "drover --help, or --help after a command",
+		})
 	}
 	ctx, stop := p.Signals(context.Background())
 	defer stop()
@@ -245,7 +251,8 @@ func checkQuiet(parsed *kong.Context) error {
 		name = strings.TrimPrefix(node.Path(), "drover ")
 	}
 	return &cmdline.UsageError{
-		Message: fmt.Sprintf("--quiet with %s, which prints no IDs, accepted: with %s", name, strings.Join(quiet, ", ")),
-		Hint:    "leave it out, or use --json",
+		Message: fmt.Sprintf("--quiet with %s, which prints no IDs, accepted: with %s", name,
+			strings.Join(quiet, ", ")),
+		Hint: "leave it out, or use --json",
 	}
 }

@@ -62,7 +62,9 @@ func (c *completeCmd) Run(a *app) error {
 	}
 	ctx, cancel := context.WithTimeout(a.ctx, completionPatience)
 	defer cancel()
-	for _, candidate := range completions(parser.Model.Node, words, func(at *cursor) []candidate { return a.names(ctx, at) }) {
+	for _, candidate := range completions(parser.Model.Node, words, func(at *cursor) []candidate {
+		return a.names(ctx, at)
+	}) {
 		text := candidate.text
 		if c.Line != nil { // bash splits words at =
 			current := words[len(words)-1]
@@ -194,7 +196,8 @@ func completions(root *kong.Node, words []string, names func(*cursor) []candidat
 	}
 	at := walk(root, words[:len(words)-1])
 	at.current = words[len(words)-1]
-	if name, value, ok := strings.Cut(at.current, "="); ok && at.flag == nil && !at.dashes && strings.HasPrefix(name, "--") {
+	if name, value, ok := strings.Cut(at.current, "="); ok && at.flag == nil && !at.dashes &&
+		strings.HasPrefix(name, "--") {
 		if at.flag = at.flagOf(name); at.flag == nil {
 			return nil
 		}
@@ -250,7 +253,9 @@ func walk(root *kong.Node, words []string) *cursor {
 				at.agents = append(at.agents, value)
 			}
 		default:
-			child := slices.IndexFunc(at.node.Children, func(n *kong.Node) bool { return n.Name == w || slices.Contains(n.Aliases, w) })
+			child := slices.IndexFunc(at.node.Children, func(n *kong.Node) bool {
+				return n.Name == w || slices.Contains(n.Aliases, w)
+			})
 			if child >= 0 && len(at.values) == 0 {
 				at.node = at.node.Children[child]
 			} else {
@@ -300,7 +305,8 @@ func (at *cursor) positional() *kong.Positional {
 
 // jobStates are the values of queue --state.
 var jobStates = []string{
-	"active", "waiting", "starting", "running", "done", "failed", "killed", "cancelling", "cancelled", "held", "moving", "yielding", "gone", "incoming",
+	"active", "waiting", "starting", "running", "done", "failed", "killed", "cancelling", "cancelled", "held", "moving",
+	"yielding", "gone", "incoming",
 }
 
 // valuesOf returns the possible values of a flag or argument.

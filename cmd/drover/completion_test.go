@@ -88,7 +88,8 @@ func TestLinesAreSplitLikeInAShell(t *testing.T) {
 // All candidates begin with the typed text.
 func TestCompletionsBeginWithTheTypedText(t *testing.T) {
 	words := rapid.SliceOfN(rapid.SampledFrom([]string{
-		"", "-", "--", "-q", "--agent", "--agent=x", "submit", "sim", "run", "a=b", "wait", "--json", "--state", "--site=", "queue", "=", "é",
+		"", "-", "--", "-q", "--agent", "--agent=x", "submit", "sim", "run", "a=b", "wait", "--json", "--state",
+		"--site=", "queue", "=", "é",
 	}), 1, 5)
 	rapid.Check(t, func(t *rapid.T) {
 		w := words.Draw(t, "words")

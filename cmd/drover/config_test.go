@@ -18,7 +18,8 @@ import (
 func command(environment map[string]string, args ...string) (code int, stdout, stderr string) {
 	var out, errOut bytes.Buffer
 	code = run(&cmdline.Process{
-		Args: args, Getenv: func(name string) string { return environment[name] }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errOut,
+		Args: args, Getenv: func(name string) string { return environment[name] }, Stdin: strings.NewReader(""),
+		Stdout: &out, Stderr: &errOut,
 		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
 	})
 	return code, out.String(), errOut.String()
@@ -42,23 +43,49 @@ func TestTheEnvironmentConfiguresTheClient(t *testing.T) {
 		code   int
 		errOut string
 	}{
-		"its agents are asked":             {map[string]string{"DROVER_CONFIG": good}, "sites -q", cmdline.ExitOK, ""},
-		"a flag goes over it":              {map[string]string{"DROVER_CONFIG": nowhere}, "sites -q --patience 10s --agent " + g.url, cmdline.ExitOK, ""},
-		"DROVER_AGENTS goes over it":       {map[string]string{"DROVER_CONFIG": nowhere, "DROVER_AGENTS": g.url}, "sites -q --patience 10s", cmdline.ExitOK, ""},
-		"no other grid is asked":           {map[string]string{"DROVER_CONFIG": nowhere}, "sites -q", cmdline.ExitUnavailable, "no connection to agent http://127.0.0.1:1"},
-		"one that is not there":            {map[string]string{"DROVER_CONFIG": dir + "/none"}, "sites", cmdline.ExitNotFound, "none"},
-		"one that is wrong":                {map[string]string{"DROVER_CONFIG": file("wrong", "version: 1\nagents: [x]\n")}, "sites", cmdline.ExitConfig, "wrong"},
-		"a directory":                      {map[string]string{"DROVER_CONFIG": dir}, "sites", cmdline.ExitConfig, "accepted: a file"},
-		"one that is wrong, though unused": {map[string]string{"DROVER_CONFIG": file("junk", "a: [")}, "sites --agent " + g.url, cmdline.ExitConfig, "junk"},
-		"a password is not shown":          {map[string]string{"DROVER_AGENTS": "https://u:secret@h"}, "sites", cmdline.ExitUsage, "***@h"},
+		"its agents are asked": {map[string]string{"DROVER_CONFIG": good}, "sites -q", cmdline.ExitOK, ""},
+		"a flag goes over it": {
+			map[string]string{"DROVER_CONFIG": nowhere}, "sites -q --patience 10s --agent " + g.url, cmdline.ExitOK, "",
+		},
+		"DROVER_AGENTS goes over it": {
+			map[string]string{"DROVER_CONFIG": nowhere, "DROVER_AGENTS": g.url},
+			"sites -q --patience 10s",
+			cmdline.ExitOK, "",
+		},
+		"no other grid is asked": {
+			map[string]string{"DROVER_CONFIG": nowhere},
+			"sites -q", cmdline.ExitUnavailable,
+			"no connection to agent http://127.0.0.1:1",
+		},
+		"one that is not there": {
+			map[string]string{"DROVER_CONFIG": dir + "/none"}, "sites", cmdline.ExitNotFound, "none",
+		},
+		"one that is wrong": {
+			map[string]string{"DROVER_CONFIG": file("wrong", "version: 1\nagents: [x]\n")},
+			"sites", cmdline.ExitConfig,
+			"wrong",
+		},
+		"a directory": {
+			map[string]string{"DROVER_CONFIG": dir}, "sites", cmdline.ExitConfig, "accepted: a file",
+		},
+		"one that is wrong, though unused": {
+			map[string]string{"DROVER_CONFIG": file("junk", "a: [")},
+			"sites --agent " + g.url, cmdline.ExitConfig,
+			"junk",
+		},
+		"a password is not shown": {
+			map[string]string{"DROVER_AGENTS": "https://u:secret@h"}, "sites", cmdline.ExitUsage, "***@h",
+		},
 	} {
 		code, out, errOut := command(tc.env, strings.Fields(tc.args)...)
-		if code != tc.code || !strings.Contains(errOut, tc.errOut) || strings.Contains(errOut, "secret") || code == cmdline.ExitOK && out != "lyon\nnancy\n" {
+		if code != tc.code || !strings.Contains(errOut, tc.errOut) || strings.Contains(errOut, "secret") ||
+			code == cmdline.ExitOK && out != "lyon\nnancy\n" {
 			t.Errorf("%s: exits with %d, %q, tells %q", name, code, out, errOut)
 		}
 	}
 	// "all" means the jobs of the owner whom the file names.
-	if code, _, errOut := command(map[string]string{"DROVER_CONFIG": good}, "job", "01.."); code != cmdline.ExitNotFound || !strings.Contains(errOut, "no site has a job") {
+	if code, _, errOut := command(map[string]string{"DROVER_CONFIG": good}, "job",
+		"01.."); code != cmdline.ExitNotFound || !strings.Contains(errOut, "no site has a job") {
 		t.Errorf("a range: exits with %d, tells %q", code, errOut)
 	}
 }
@@ -80,7 +107,9 @@ func TestURLsOfOneAgentNormalizeToOneGrid(t *testing.T) {
 	}
 	state := t.TempDir()
 	at := func(agents ...string) *app {
-		return &app{Process: &cmdline.Process{Getenv: func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }}, flags: &cli{Agent: agents}}
+		return &app{Process: &cmdline.Process{Getenv: func(name string) string {
+			return map[string]string{"XDG_STATE_HOME": state}[name]
+		}}, flags: &cli{Agent: agents}}
 	}
 	first, second := time.Unix(1e9, 0), time.Unix(2e9, 0)
 	at("http://h:7410").rememberLast(movingJob, first)
@@ -91,18 +120,24 @@ func TestURLsOfOneAgentNormalizeToOneGrid(t *testing.T) {
 		t.Errorf("another grid: %v", err)
 	}
 	at("http://u:secret@h:7410").rememberLast(movingJob, first)
-	if text, err := os.ReadFile(filepath.Join(state, "drover", "last.json")); err != nil || strings.Contains(string(text), "secret") {
+	if text, err := os.ReadFile(filepath.Join(state, "drover", "last.json")); err != nil ||
+		strings.Contains(string(text), "secret") {
 		t.Errorf("it is kept with the password: %s, %v", text, err)
 	}
 	// What older versions have written is read, the younger of two that mean the same.
-	old := `{"schema":"drover.last/1","jobs":{"http://h:7410/":{"job":"` + someID + `","at":"` + second.UTC().Format(time.RFC3339) +
-		`"},"http://H:7410":{"job":"01a1fddd-b7ba-7e51-8bf0-000000000000","at":"` + first.UTC().Format(time.RFC3339) + `"}}}`
+	old := `{"schema":"drover.last/1","jobs":{"http://h:7410/":{"job":"` + someID + `","at":"` + second.UTC().Format(
+		time.RFC3339,
+	) +
+		`"},"http://H:7410":{"job":"01a1fddd-b7ba-7e51-8bf0-000000000000","at":"` + first.UTC().Format(
+		time.RFC3339,
+	) + `"}}}`
 	path := filepath.Join(state, "drover", "last.json")
 	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	kept, err := readLast(path)
-	if want := map[string]lastEntry{"http://h:7410": {Job: someID, At: second.UTC()}}; err != nil || !cmp.Equal(kept.Jobs, want) {
+	if want := map[string]lastEntry{"http://h:7410": {Job: someID, At: second.UTC()}}; err != nil ||
+		!cmp.Equal(kept.Jobs, want) {
 		t.Errorf("%+v, %v", kept.Jobs, err)
 	}
 }

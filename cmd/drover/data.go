@@ -82,7 +82,9 @@ func (c *dataPutCmd) source(ctx context.Context, stdin io.Reader) (path string, 
 	case err != nil:
 		return "", false, err
 	case info.IsDir():
-		return "", false, &cmdline.UsageError{Message: fmt.Sprintf("%s is a directory, accepted: a file", c.Path), Hint: "tar can make one file of it"}
+		return "", false, &cmdline.UsageError{
+			Message: fmt.Sprintf("%s is a directory, accepted: a file", c.Path), Hint: "tar can make one file of it",
+		}
 	case info.Mode().IsRegular():
 		return c.Path, false, nil
 	}
@@ -182,10 +184,14 @@ func (c *dataListCmd) Run(a *app) error {
 			}
 		}
 	default:
-		t := cmdline.NewTable(a.Stdout, table.Row{"data", "name", "kind", "mode", "owner", "site", "put", "used", "note"})
+		t := cmdline.NewTable(a.Stdout, table.Row{
+			"data", "name", "kind", "mode", "owner", "site", "put", "used", "note",
+		})
 		for i := range list.Data {
 			d := &list.Data[i]
-			t.AppendRow(table.Row{d.ID, d.Name, dataKind(d), d.Mode, d.Owner, d.Site, day(d.Put), day(d.Used), dataNote(d)})
+			t.AppendRow(table.Row{
+				d.ID, d.Name, dataKind(d), d.Mode, d.Owner, d.Site, day(d.Put), day(d.Used), dataNote(d),
+			})
 		}
 		t.Render()
 	}
@@ -262,7 +268,10 @@ func (a *app) findHandle(grid *client.Client, text string) (string, error) {
 	case isID(text):
 		return text, nil
 	case !isIDPrefix(text):
-		return "", &cmdline.UsageError{Message: fmt.Sprintf("data %q, accepted: a handle or its beginning", text), Hint: "drover data list lists all data"}
+		return "", &cmdline.UsageError{
+			Message: fmt.Sprintf("data %q, accepted: a handle or its beginning", text),
+			Hint:    "drover data list lists all data",
+		}
 	}
 	list, err := grid.ListData(a.ctx, client.DataFilter{ID: text})
 	if err != nil {
@@ -345,7 +354,8 @@ func dataCandidates(ctx context.Context, grid *client.Client) []candidate {
 	for i := range found.Data {
 		if d := &found.Data[i]; !seen[d.ID] {
 			seen[d.ID] = true
-			list = append(list, candidate{d.ID, strings.TrimSpace(fmt.Sprintf("%s %s at %s", d.Name, dataKind(d), d.Site))})
+			list = append(list,
+				candidate{d.ID, strings.TrimSpace(fmt.Sprintf("%s %s at %s", d.Name, dataKind(d), d.Site))})
 		}
 	}
 	slices.SortFunc(list, func(a, b candidate) int { return cmp.Compare(b.text, a.text) })

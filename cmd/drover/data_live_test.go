@@ -71,12 +71,14 @@ func TestJobsRunAtTheSiteOfStickyDataAndOtherDataAreCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	sticky := g.must(t, cmdline.ExitOK, "data", "put", matrix, "--site", "nancy", "--mode", "sticky")
-	job := g.shown(t, g.must(t, cmdline.ExitOK, "submit", "lu", "order=147", "matrix=data:"+sticky[:30], "--keep", "solution"))
+	job := g.shown(t, g.must(t, cmdline.ExitOK, "submit", "lu", "order=147", "matrix=data:"+sticky[:30], "--keep",
+		"solution"))
 	if job.GetSite() != "nancy" || job.GetRequest().GetArguments()["matrix"].GetFileValue().GetDataId() != sticky {
 		t.Errorf("it is at %s with %v", job.GetSite(), job.GetRequest())
 	}
 	g.must(t, cmdline.ExitOK, "wait", job.GetId())
-	if why := g.must(t, cmdline.ExitOK, "why", job.GetId()); !strings.Contains(why, "lyon") || !strings.Contains(why, sticky) {
+	if why := g.must(t, cmdline.ExitOK, "why", job.GetId()); !strings.Contains(why, "lyon") ||
+		!strings.Contains(why, sticky) {
 		t.Errorf("nothing says why not lyon:\n%s", why)
 	}
 	g.must(t, cmdline.ExitRefused, "submit", "lu", "order=147", "matrix=data:"+sticky, "--site", "lyon")
@@ -119,7 +121,8 @@ func TestEvictedDataAreReportedAsSuch(t *testing.T) {
 		t.Errorf("no room: exits with %d: %s", code, stderr.buf.String())
 	}
 	g.must(t, cmdline.ExitUnavailable, "data", "put", noiseFile(t, "large", 101<<10, 6))
-	if shown := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(shown, "2 handles, 80.0 KiB of 100.0 KiB (90.0 KiB per owner); 2 evicted") {
+	if shown := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(shown,
+		"2 handles, 80.0 KiB of 100.0 KiB (90.0 KiB per owner); 2 evicted") {
 		t.Errorf("the site tells\n%s", shown)
 	}
 }
@@ -135,7 +138,9 @@ func newDepots(t *testing.T) (*grid, *chaos) {
 	c := &chaos{t: t, program: program, dir: dir, lines: filepath.Join(dir, "lines"), killed: make(map[string]int)}
 	t.Cleanup(c.end)
 	agent, gossip := freeport.Address(t), freeport.Address(t)
-	c.write("agent", fmt.Sprintf("version: 1\nname: agent\nlisten: %s\ngossip: {bind: %s}\nreallocation: {period: off}\n", agent, gossip))
+	c.write("agent",
+		fmt.Sprintf("version: 1\nname: agent\nlisten: %s\ngossip: {bind: %s}\nreallocation: {period: off}\n", agent,
+			gossip))
 	c.agents = append(c.agents, c.victim("agent", "agent", agent))
 	for _, name := range []string{"lyon", "nancy"} {
 		site := freeport.Address(t)
@@ -177,7 +182,8 @@ func TestDataSurviveKilledServers(t *testing.T) {
 	lyon, nancy := c.servers[0], c.servers[1]
 	path := noiseFile(t, "large", 256<<20, 7)
 	id := g.must(t, cmdline.ExitOK, "data", "put", path, "--site", "lyon")
-	put := decode(t, g.must(t, cmdline.ExitOK, "--json", "data", "put", path, "--site", "lyon", "--id", id), &droverv1.Data{})
+	put := decode(t, g.must(t, cmdline.ExitOK, "--json", "data", "put", path, "--site", "lyon", "--id", id),
+		&droverv1.Data{})
 	c.kill(lyon)
 	c.start(lyon)
 	g.await(t, 2)
@@ -186,12 +192,16 @@ func TestDataSurviveKilledServers(t *testing.T) {
 	out := filepath.Join(c.dir, "out")
 	submitted := make(chan string)
 	go func() {
-		p, said, _ := inProcess(g, "--patience", "60s", "call", "copy", "from=data:"+id, "to="+out, "--site", "nancy", "--keep", "to")
+		p, said, _ := inProcess(g, "--patience", "60s", "call", "copy", "from=data:"+id, "to="+out, "--site", "nancy",
+			"--keep", "to")
 		submitted <- fmt.Sprintf("exits with %d: %s", run(p), said)
 	}()
 	for _, end := range []*victim{nancy, lyon} { // of the copy
 		var got string
-		g.until(t, func() bool { got = arrived(t, nancy.url, put.GetContent().GetSha256()); return got != "" && got != "0" })
+		g.until(t, func() bool {
+			got = arrived(t, nancy.url, put.GetContent().GetSha256())
+			return got != "" && got != "0"
+		})
 		t.Logf("%s is killed when %s bytes are at nancy", end.name, got)
 		c.kill(end)
 		if end == nancy {
@@ -206,7 +216,8 @@ func TestDataSurviveKilledServers(t *testing.T) {
 	if at := g.stays(t, id); at != "lyon, nancy copy" {
 		t.Errorf("they are at %q", at)
 	}
-	jobs := decode(t, g.must(t, cmdline.ExitOK, "--json", "queue", "--all"), &droverv1.AgentServiceListJobsResponse{}).GetJobs()
+	jobs := decode(t, g.must(t, cmdline.ExitOK, "--json", "queue", "--all"),
+		&droverv1.AgentServiceListJobsResponse{}).GetJobs()
 	if len(jobs) != 1 {
 		t.Fatalf("%d jobs", len(jobs))
 	}

@@ -76,7 +76,8 @@ func (c *demoCmd) Run(a *app) error {
 func (c *demoCmd) check() error {
 	switch {
 	case c.Jobs < 0 || c.Jobs > demoMostJobs:
-		return &cmdline.UsageError{Message: fmt.Sprintf("--jobs %d, accepted: 1..%d, 0 for the demo's choice", c.Jobs, demoMostJobs)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--jobs %d, accepted: 1..%d, 0 for the demo's choice", c.Jobs,
+			demoMostJobs)}
 	case c.Policy == "":
 		return nil
 	case c.Policy != "dfrs":
@@ -85,7 +86,8 @@ func (c *demoCmd) check() error {
 			Hint:    "the demo without --policy has sites under cbf and easy",
 		}
 	case c.Jobs != 0 || c.Out != "" || c.Seed != demoSeed:
-		return &cmdline.UsageError{Message: "--policy accepts --quick and --keep; --seed, --jobs and --out are for the demo of three sites"}
+		return &cmdline.UsageError{Message: "--policy accepts --quick and --keep; --seed, --jobs and --out are for " +
+			"the demo of three sites"}
 	}
 	return nil
 }
@@ -169,7 +171,8 @@ func (c *demoCmd) execute(ctx context.Context, a *app, g *demoGrid) (sum demoSum
 
 // awaitSites waits until the agent knows n sites.
 func awaitSites(ctx context.Context, grid *client.Client, n int) ([]client.Site, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, demoUp, fmt.Errorf("the agent has not found %d sites within %v", n, demoUp))
+	ctx, cancel := context.WithTimeoutCause(ctx, demoUp, fmt.Errorf("the agent has not found %d sites within %v", n,
+		demoUp))
 	defer cancel()
 	ticker := time.NewTicker(demoPoll)
 	defer ticker.Stop()

@@ -72,15 +72,22 @@ func (s *demoSite) services(slow float64) (document, error) {
 		// Sleeping is no shorter on a faster processor.
 		"sleep": {
 			"walltime": document{"factor": 1, "margin": margin(1500 * time.Millisecond)},
-			"model":    document{"fixed": document{"width": "processors", "time": fmt.Sprintf("(seconds + 0.05) * %g", s.speed)}},
+			"model": document{"fixed": document{"width": "processors", "time": fmt.Sprintf("(seconds + 0.05) * %g",
+				s.speed)}},
 		},
 		"lu": {
 			"walltime": document{"factor": 1, "margin": margin(3 * time.Second)},
-			"model":    document{"amdahl": document{"work": fmt.Sprintf("%g * (0.1 + repeat * 3e-10 * order ** 3)", slow), "parallel": 0.9, "limit": 8}},
+			"model": document{"amdahl": document{"work": fmt.Sprintf("%g * (0.1 + repeat * 3e-10 * order ** 3)",
+				slow), "parallel": 0.9, "limit": 8}},
 		},
 		"mandelbrot": {
 			"walltime": document{"factor": 1, "margin": margin(3 * time.Second)},
-			"model":    document{"amdahl": document{"work": fmt.Sprintf("%g * (0.1 + 2e-9 * columns * rows * iterations)", slow), "parallel": 0.98, "limit": 8}},
+			"model": document{
+				"amdahl": document{
+					"work": fmt.Sprintf("%g * (0.1 + 2e-9 * columns * rows * iterations)", slow), "parallel": 0.98,
+					"limit": 8,
+				},
+			},
 		},
 	}
 	return bundledWith(models)

@@ -63,7 +63,8 @@ func lateness(j *client.Job) float64 { return j.Ended.Sub(estimatedEnd(j)).Secon
 func (b *demoBoard) event(n int, j *client.Job) string {
 	what := fmt.Sprintf("#%-3d %-10s at %-8s on %d", n+1, j.Service, j.Site, j.Shape.Width)
 	if !j.State.Final() {
-		return fmt.Sprintf("%6ss  %s  estimated end %ss (%s)", b.since(j.Submitted), what, b.since(estimatedEnd(j)), j.EstimateKind)
+		return fmt.Sprintf("%6ss  %s  estimated end %ss (%s)", b.since(j.Submitted), what, b.since(estimatedEnd(j)),
+			j.EstimateKind)
 	}
 	text := fmt.Sprintf("%6ss  %s  %s after %.1fs of waiting, %+.1fs from the estimate",
 		b.since(j.Ended), what, j.State, j.Started.Sub(j.Submitted).Seconds(), lateness(j))
@@ -86,7 +87,8 @@ func (b *demoBoard) frame(now time.Time, height int) []string {
 			}
 		}
 	}
-	lines := []string{fmt.Sprintf("%5.1fs  %d of %d requests submitted, %d ended", now.Sub(b.start).Seconds(), submitted, len(b.jobs), ended), ""}
+	lines := []string{fmt.Sprintf("%5.1fs  %d of %d requests submitted, %d ended", now.Sub(b.start).Seconds(),
+		submitted, len(b.jobs), ended), ""}
 	lines = append(lines, b.siteLines()...)
 	lines = append(lines, "")
 	if room := height - len(lines) - 1; room > 0 { // a line for the header
@@ -126,7 +128,9 @@ func (b *demoBoard) jobLines(room int) []string {
 	slices.SortStableFunc(over, func(i, k int) int { return b.jobs[k].Ended.Compare(b.jobs[i].Ended) })
 	shown = append(shown, over[:min(len(over), room-len(shown))]...)
 	slices.Sort(shown)
-	t := cmdline.NewTable(io.Discard, table.Row{"job", "service", "site", "width", "state", "estimated", "actual", "error", "estimate"},
+	t := cmdline.NewTable(io.Discard, table.Row{
+		"job", "service", "site", "width", "state", "estimated", "actual", "error", "estimate",
+	},
 		"job", "width", "estimated", "actual", "error")
 	for _, n := range shown {
 		j := b.jobs[n]
@@ -134,7 +138,10 @@ func (b *demoBoard) jobLines(room int) []string {
 		if j.State.Final() {
 			late = fmt.Sprintf("%+.1f", lateness(j))
 		}
-		t.AppendRow(table.Row{n + 1, j.Service, j.Site, j.Shape.Width, j.State, b.since(estimatedEnd(j)), b.since(j.Ended), late, j.EstimateKind})
+		t.AppendRow(table.Row{
+			n + 1, j.Service, j.Site, j.Shape.Width, j.State, b.since(estimatedEnd(j)), b.since(j.Ended), late,
+			j.EstimateKind,
+		})
 	}
 	return strings.Split(t.Render(), "\n")
 }

@@ -162,7 +162,9 @@ func playShared(ctx context.Context, grid *client.Client, board *sharedBoard, sc
 			}
 		})
 	}
-	late := time.AfterFunc(sharedLag, func() { stop(fmt.Errorf("jobs still run %v after the last submission", sharedLag)) })
+	late := time.AfterFunc(sharedLag, func() {
+		stop(fmt.Errorf("jobs still run %v after the last submission", sharedLag))
+	})
 	defer late.Stop()
 	jobs.Wait()
 	return context.Cause(ctx)
@@ -201,7 +203,9 @@ func resultsOf(ctx context.Context, grid *client.Client, b *sharedBoard) (*share
 			}
 		case kindLarge:
 			if err = grid.Download(ctx, j.job.ID, "image", &out); err == nil {
-				err = new(demoChecks).picture(&demoRequest{values: map[string]any{"columns": int64(largeColumns), "rows": int64(largeRows)}}, out.Bytes())
+				err = new(demoChecks).picture(&demoRequest{values: map[string]any{
+					"columns": int64(largeColumns), "rows": int64(largeRows),
+				}}, out.Bytes())
 			}
 			r.picture, err = err, nil
 		}
@@ -308,7 +312,8 @@ func (m sharedMode) requests(nodes int, cost float64) []sharedRequest {
 	whole := demoViews[0]
 	iterations := m.drawn / (secondsPerIteration * cost / usualSieve * whole.share * largeColumns * largeRows)
 	return append(all, sharedRequest{m.large, kindLarge, "mandelbrot", []client.Arg{
-		owner, client.Int("columns", largeColumns), client.Int("rows", largeRows), client.Int("iterations", max(1, int64(iterations))),
+		owner, client.Int("columns", largeColumns), client.Int("rows", largeRows),
+		client.Int("iterations", max(1, int64(iterations))),
 	}})
 }
 
@@ -356,9 +361,11 @@ func sharedConfig(nodes int, dir, seed string) document {
 		"version": 1, "name": sharedName, "listen": "127.0.0.1:0",
 		"data_dir": filepath.Join(dir, sharedName),
 		"gossip":   document{"bind": "127.0.0.1:0", "seeds": []string{seed}},
-		"nodes":    []document{{"name": "node", "count": nodes, "processors": 1, "memory": mebibyteText(sharedSlot * sharedSlots)}},
-		"policy":   document{"name": "dfrs", "settings": document{"discover": "off"}},
-		"grace":    demoGrace.String(), "on_stop": "end",
+		"nodes": []document{{
+			"name": "node", "count": nodes, "processors": 1, "memory": mebibyteText(sharedSlot * sharedSlots),
+		}},
+		"policy": document{"name": "dfrs", "settings": document{"discover": "off"}},
+		"grace":  demoGrace.String(), "on_stop": "end",
 		"services": document{"catalogue": demoCatalogue(sharedName)},
 	}
 }
@@ -375,7 +382,9 @@ func sharedServices(cost float64) (document, error) {
 		},
 		"mandelbrot": {
 			"memory": mebibyteText(sharedSlot * largeSlots), "walltime": patient,
-			"model": document{"fixed": document{"width": 1, "time": fmt.Sprintf("0.05 + %g * columns * rows * iterations", 6.5e-10*cost/usualSieve)}},
+			"model": document{"fixed": document{
+				"width": 1, "time": fmt.Sprintf("0.05 + %g * columns * rows * iterations", 6.5e-10*cost/usualSieve),
+			}},
 		},
 	})
 }

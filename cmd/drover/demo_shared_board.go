@@ -81,16 +81,19 @@ func (b *sharedBoard) changed(n int, now *client.Job) (news []string) {
 	if now.Checkpoints > was.Checkpoints {
 		j.stops += now.Checkpoints - was.Checkpoints
 		j.meter.gone()
-		news = append(news, b.tell(time.Now(), "%s  preempted: stopped at a checkpoint after %s of work", b.name(n), cmdline.Span(now.CheckpointedAfter)))
+		news = append(news, b.tell(time.Now(), "%s  preempted: stopped at a checkpoint after %s of work", b.name(n),
+			cmdline.Span(now.CheckpointedAfter)))
 	}
 	switch {
 	case now.State == client.Running && now.Attempt != j.attempt:
 		j.attempt = now.Attempt
 		if j.served.IsZero() {
 			j.served = time.Now()
-			news = append(news, b.tell(j.served, "%s  runs on %s, %.3fs after it was sent", b.name(n), strings.Join(now.Nodes, ","), j.wait().Seconds()))
+			news = append(news, b.tell(j.served, "%s  runs on %s, %.3fs after it was sent", b.name(n),
+				strings.Join(now.Nodes, ","), j.wait().Seconds()))
 		} else {
-			news = append(news, b.tell(time.Now(), "%s  continues from its checkpoint on %s", b.name(n), strings.Join(now.Nodes, ",")))
+			news = append(news, b.tell(time.Now(), "%s  continues from its checkpoint on %s", b.name(n),
+				strings.Join(now.Nodes, ",")))
 		}
 	case now.State.Final() && !was.State.Final():
 		if j.served.IsZero() && !now.Started.IsZero() { // it ended before the first look
@@ -172,7 +175,8 @@ func (b *sharedBoard) placed(n int, has *client.JobUse, at time.Time) (news []st
 	if len(has.Nodes) > 0 && !slices.Equal(j.nodes, has.Nodes) {
 		if j.nodes != nil {
 			j.moves++
-			news = append(news, b.tell(at, "%s  has moved from %s to %s", b.name(n), strings.Join(j.nodes, ","), strings.Join(has.Nodes, ",")))
+			news = append(news, b.tell(at, "%s  has moved from %s to %s", b.name(n), strings.Join(j.nodes, ","),
+				strings.Join(has.Nodes, ",")))
 		}
 		j.nodes = has.Nodes
 	}
@@ -193,7 +197,8 @@ func (b *sharedBoard) frame(now time.Time, height int) []string {
 			}
 		}
 	}
-	lines := []string{fmt.Sprintf("%5.1fs  %d of %d jobs submitted, %d ended", now.Sub(b.start).Seconds(), submitted, len(b.jobs), ended), ""}
+	lines := []string{fmt.Sprintf("%5.1fs  %d of %d jobs submitted, %d ended", now.Sub(b.start).Seconds(), submitted,
+		len(b.jobs), ended), ""}
 	if b.use != nil {
 		var text bytes.Buffer
 		writeSiteUse(&text, sharedName, b.named())

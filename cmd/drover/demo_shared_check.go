@@ -55,8 +55,10 @@ func summarizeShared(b *sharedBoard, found *sharedResults) *sharedSummary {
 	for n := range b.jobs {
 		j := &b.jobs[n]
 		row := sharedJobSummary{
-			ID: j.job.ID, Kind: j.kind, Service: j.service, State: j.job.State, Submitted: j.job.Submitted.Sub(first).Seconds(),
-			Response: j.job.Ended.Sub(j.job.Submitted).Seconds(), Measured: j.meter.span.Seconds(), Error: j.meter.off(), Stops: j.stops, Moves: j.moves,
+			ID: j.job.ID, Kind: j.kind, Service: j.service, State: j.job.State,
+			Submitted: j.job.Submitted.Sub(first).Seconds(),
+			Response:  j.job.Ended.Sub(j.job.Submitted).Seconds(), Measured: j.meter.span.Seconds(),
+			Error: j.meter.off(), Stops: j.stops, Moves: j.moves,
 		}
 		if !j.served.IsZero() {
 			row.Wait = j.wait().Seconds()
@@ -86,22 +88,28 @@ func (v *sharedSummary) failed() (n int) {
 
 // print writes the summary for people.
 func (v *sharedSummary) print(w io.Writer) error {
-	_, _ = fmt.Fprintf(w, "%s on %s in %.1fs under %s, %s\n\n", plural(len(v.Jobs), "job"), plural(v.Nodes, "node"), v.Took, v.Policy, enforcedBy(v.Ways))
-	t := cmdline.NewTable(w, table.Row{"job", "", "service", "submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves", "state"},
+	_, _ = fmt.Fprintf(w, "%s on %s in %.1fs under %s, %s\n\n", plural(len(v.Jobs), "job"), plural(v.Nodes, "node"),
+		v.Took, v.Policy, enforcedBy(v.Ways))
+	t := cmdline.NewTable(w, table.Row{
+		"job", "", "service", "submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves",
+		"state",
+	},
 		"submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves")
 	for n := range v.Jobs {
 		j := &v.Jobs[n]
 		row := table.Row{
-			fmt.Sprintf("#%d", n+1), j.Kind, j.Service, fmt.Sprintf("%.1fs", j.Submitted), fmt.Sprintf("%.3fs", j.Wait), fmt.Sprintf("%.1fs", j.Response),
-			"-", "-", "-", "-", j.Stops, j.Moves, j.State,
+			fmt.Sprintf("#%d", n+1), j.Kind, j.Service, fmt.Sprintf("%.1fs", j.Submitted), fmt.Sprintf("%.3fs", j.Wait),
+			fmt.Sprintf("%.1fs", j.Response), "-", "-", "-", "-", j.Stops, j.Moves, j.State,
 		}
 		if j.Measured > 0 {
-			row[6], row[7], row[8], row[9] = fmt.Sprintf("%.1fs", j.Measured), fmt.Sprintf("%.3f", j.Share), fmt.Sprintf("%.3f", j.Used), fmt.Sprintf("%+.1f%%", 100*j.Error)
+			row[6], row[7], row[8], row[9] = fmt.Sprintf("%.1fs", j.Measured), fmt.Sprintf("%.3f", j.Share),
+				fmt.Sprintf("%.3f", j.Used), fmt.Sprintf("%+.1f%%", 100*j.Error)
 		}
 		t.AppendRow(row)
 	}
 	t.Render()
-	_, _ = fmt.Fprint(w, "(share and used: means in processors over the measured time, in which the share was constant between two\n"+
+	_, _ = fmt.Fprint(w, "(share and used: means in processors over the measured time, in which the share was "+
+		"constant between two\n"+
 		" measurements; stops: preempted at a checkpoint)\n\n")
 	checks := cmdline.NewTable(w, table.Row{"check", "", ""})
 	for _, c := range v.Checks {
@@ -199,7 +207,8 @@ func checkDone(b *sharedBoard, found *sharedResults) (result, text string) {
 	if wrong != nil {
 		return checkFailed, strings.Join(wrong, "; ")
 	}
-	return checkPassed, fmt.Sprintf("all long jobs found the same result, %s; %d of them had been stopped", same, stopped)
+	return checkPassed, fmt.Sprintf("all long jobs found the same result, %s; %d of them had been stopped", same,
+		stopped)
 }
 
 // checkShares compares the use of jobs with their shares. It does not judge jobs that used
@@ -225,7 +234,8 @@ func checkShares(v *sharedSummary) (result, text string) {
 	if judged == 0 {
 		return checkUnknown, "no share was constant for long enough"
 	}
-	text = fmt.Sprintf("%d jobs used what they were given, at worst %+.1f%% (#%d), accepted: %.0f%%", judged, 100*v.Jobs[worst].Error, worst+1, 100*mostOff)
+	text = fmt.Sprintf("%d jobs used what they were given, at worst %+.1f%% (#%d), accepted: %.0f%%", judged,
+		100*v.Jobs[worst].Error, worst+1, 100*mostOff)
 	if math.Abs(v.Jobs[worst].Error) <= mostOff {
 		return checkPassed, text
 	}
@@ -254,7 +264,8 @@ func (v *sharedSummary) busy() (text string, busy bool) {
 	if v.Others == nil || float64(v.Nodes)+*v.Others < mostLoad*float64(runtime.NumCPU()) {
 		return "", false
 	}
-	return fmt.Sprintf("this host is busy: other programs used %.2f of its %d processors; ", *v.Others, runtime.NumCPU()), true
+	return fmt.Sprintf("this host is busy: other programs used %.2f of its %d processors; ", *v.Others,
+		runtime.NumCPU()), true
 }
 
 // checkLate checks that the short job started at once. On a busy host recording and
@@ -263,7 +274,8 @@ func checkLate(v *sharedSummary, late *sharedJob) (result, text string) {
 	if late.served.IsZero() {
 		return checkFailed, "the late job has not started"
 	}
-	text = fmt.Sprintf("a short job ran %.3fs after it was sent to full nodes, accepted: %.0fs, and was done after %.1fs",
+	text = fmt.Sprintf("a short job ran %.3fs after it was sent to full nodes, accepted: %.0fs, and was done after "+
+		"%.1fs",
 		late.wait().Seconds(), servedWithin.Seconds(), late.job.Ended.Sub(late.job.Submitted).Seconds())
 	if late.wait() <= servedWithin {
 		return checkPassed, text
@@ -288,7 +300,8 @@ func checkYields(seen []leastShare, late *client.Job) (result, text string) {
 			during = s.share
 		}
 	}
-	text = fmt.Sprintf("the least share of the others was %.3f before it, %.3f while it ran, %.3f afterwards", before, during, after)
+	text = fmt.Sprintf("the least share of the others was %.3f before it, %.3f while it ran, %.3f afterwards", before,
+		during, after)
 	if during == 0 || after == 0 {
 		return checkUnknown, text
 	}
@@ -304,7 +317,8 @@ func checkSpace(b *sharedBoard, large *sharedJob) (result, text string) {
 	for n := range b.jobs {
 		stops, moves = stops+b.jobs[n].stops, moves+b.jobs[n].moves
 	}
-	return passed(stops+moves > 0), fmt.Sprintf("a job that fitted nowhere ran after %.3fs: %s and %s of others", large.wait().Seconds(), plural(stops, "stop"), plural(moves, "move"))
+	return passed(stops+moves > 0), fmt.Sprintf("a job that fitted nowhere ran after %.3fs: %s and %s of others",
+		large.wait().Seconds(), plural(stops, "stop"), plural(moves, "move"))
 }
 
 // shareMeter compares the use of a job with its share, over the intervals between two

@@ -93,7 +93,8 @@ func TestSharedDemo(t *testing.T) {
 		program := linked(t, program)
 		handOver(t, filepath.Dir(program), nobody)
 		d := startDemoAs(t, &syscall.SysProcAttr{Credential: nobody}, program, "demo", "--policy", "dfrs")
-		if line := d.until("enforced by"); !strings.Contains(line, "shares=signals") || !strings.HasSuffix(line, "stopped and continued by signals") {
+		if line := d.until("enforced by"); !strings.Contains(line, "shares=signals") ||
+			!strings.HasSuffix(line, "stopped and continued by signals") {
 			t.Error(line)
 		}
 		d.until("#3 0.500") // so it has gone down

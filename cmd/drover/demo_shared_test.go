@@ -37,7 +37,8 @@ func TestSharedDemoConfigurationIsValid(t *testing.T) {
 		t.Errorf("%+v, %+v", cfg.Policy, cfg.Nodes)
 	}
 	for _, m := range []sharedMode{sharedFull, sharedQuick} {
-		if fast := m.on(usualSieve / 2); fast.long > mostSieved*usualSieve/2 || fast.late > m.late || m.on(2*usualSieve) != m {
+		if fast := m.on(usualSieve / 2); fast.long > mostSieved*usualSieve/2 || fast.late > m.late ||
+			m.on(2*usualSieve) != m {
 			t.Errorf("on a fast host: %+v", fast)
 		}
 		all := m.requests(3, 2*usualSieve)
@@ -135,14 +136,36 @@ func TestSharesAreComparedWithMeasuredUse(t *testing.T) {
 		want string
 		text string
 	}{
-		"as given":      {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(10, 0.3, 0.31), long(10, 0.5, 0.46)}}, checkPassed, "2 jobs used what they were given, at worst -8.0% (#2)"},
-		"too much":      {sharedSummary{Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.5)}}, checkFailed, "+66.7%"},
-		"too little":    {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%"},
-		"no room":       {sharedSummary{Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}}, checkUnknown, "other programs used 1.00"},
-		"room enough":   {sharedSummary{Ways: all, Others: new(0.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%"},
-		"too short":     {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(1, 0.3, 0.1)}}, checkUnknown, "no share was constant"},
-		"unmeasured":    {sharedSummary{Ways: []string{"shares=v1", "measuring=none"}, Jobs: []sharedJobSummary{long(10, 0.3, 0.1)}}, checkUnknown, "this host measures nothing"},
-		"short and off": {sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(10, 0.3, 0.3), {Kind: kindLate, Measured: 2, Share: 0.5, Used: 0.1, Error: -0.8}}}, checkPassed, "1 jobs"},
+		"as given": {
+			sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(10, 0.3, 0.31), long(10, 0.5, 0.46)}},
+			checkPassed,
+			"2 jobs used what they were given, at worst -8.0% (#2)",
+		},
+		"too much": {sharedSummary{
+			Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.5)},
+		}, checkFailed, "+66.7%"},
+		"too little": {
+			sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%",
+		},
+		"no room": {sharedSummary{
+			Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.2)},
+		}, checkUnknown, "other programs used 1.00"},
+		"room enough": {
+			sharedSummary{Ways: all, Others: new(0.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}},
+			checkFailed,
+			"-33.3%",
+		},
+		"too short": {
+			sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(1, 0.3, 0.1)}},
+			checkUnknown,
+			"no share was constant",
+		},
+		"unmeasured": {sharedSummary{
+			Ways: []string{"shares=v1", "measuring=none"}, Jobs: []sharedJobSummary{long(10, 0.3, 0.1)},
+		}, checkUnknown, "this host measures nothing"},
+		"short and off": {sharedSummary{Ways: all, Jobs: []sharedJobSummary{
+			long(10, 0.3, 0.3), {Kind: kindLate, Measured: 2, Share: 0.5, Used: 0.1, Error: -0.8},
+		}}, checkPassed, "1 jobs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, text := checkShares(&test.view); got != test.want || !strings.Contains(text, test.text) {
@@ -183,7 +206,9 @@ func TestSharesMustShrinkAndGrowBack(t *testing.T) {
 
 // sharedExample is a board on which all has gone as it shall.
 func sharedExample() (*sharedBoard, *sharedResults) {
-	b := newSharedBoard(demoEpoch, []sharedRequest{{kind: kindLong}, {kind: kindLong}, {kind: kindLate}, {kind: kindLarge}})
+	b := newSharedBoard(demoEpoch, []sharedRequest{
+		{kind: kindLong}, {kind: kindLong}, {kind: kindLate}, {kind: kindLarge},
+	})
 	for n, j := range []*client.Job{
 		demoJob("primes", sharedName, 1, 0, 0.1, 40, 50),
 		demoJob("primes", sharedName, 1, 0, 0.1, 42, 50),
@@ -238,7 +263,8 @@ func TestChecksOfTheSharedDemo(t *testing.T) {
 func use(start time.Time, jobs ...client.JobUse) *client.SiteUse {
 	<-time.After(time.Second)
 	return &client.SiteUse{
-		At: start.Add(time.Since(start)), Nodes: []client.NodeUse{{Name: "node1", Processors: 1, Given: 1, Tasks: len(jobs)}}, Jobs: jobs,
+		At:    start.Add(time.Since(start)),
+		Nodes: []client.NodeUse{{Name: "node1", Processors: 1, Given: 1, Tasks: len(jobs)}}, Jobs: jobs,
 		Capabilities: []string{"estimates", "shares=v1"},
 	}
 }
@@ -250,8 +276,9 @@ func TestSharedBoardPrintsEvents(t *testing.T) {
 		b.others.busy = func() (time.Duration, bool) { return 0, false }
 		job := func(id string, state client.State, attempt, checkpoints int) *client.Job {
 			j := &client.Job{
-				ID: id, Service: "primes", State: state, Attempt: attempt, Checkpoints: checkpoints, CheckpointedAfter: 2 * time.Second,
-				Nodes: []string{"node1"}, Submitted: start, Started: start,
+				ID: id, Service: "primes", State: state, Attempt: attempt, Checkpoints: checkpoints,
+				CheckpointedAfter: 2 * time.Second,
+				Nodes:             []string{"node1"}, Submitted: start, Started: start,
 			}
 			if state.Final() {
 				j.Ended = start.Add(9 * time.Second)
@@ -259,7 +286,10 @@ func TestSharedBoardPrintsEvents(t *testing.T) {
 			return j
 		}
 		on := func(id, node string, share float64) client.JobUse {
-			return client.JobUse{ID: id, Service: "primes", Nodes: []string{node}, Tasks: 1, Share: share, Yield: share, Declared: 1, Paused: share == 0}
+			return client.JobUse{
+				ID: id, Service: "primes", Nodes: []string{node}, Tasks: 1, Share: share, Yield: share, Declared: 1,
+				Paused: share == 0,
+			}
 		}
 		b.ask(0)
 		b.changed(0, job("a", client.Waiting, 0, 0))
@@ -302,7 +332,9 @@ func TestSharedBoardPrintsEvents(t *testing.T) {
 		lines := b.frame(time.Now(), 40)
 		var top strings.Builder
 		writeSiteUse(&top, sharedName, b.named())
-		if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, "  9.0s  2 of 2 jobs submitted, 1 ended\n\n"+top.String()+"\n   0.0s  #1 ") || !strings.HasSuffix(got, want) || !strings.Contains(got, "\n#2 late  primes ") {
+		if got := strings.Join(lines, "\n"); !strings.HasPrefix(got,
+			"  9.0s  2 of 2 jobs submitted, 1 ended\n\n"+top.String()+"\n   0.0s  #1 ") || !strings.HasSuffix(got,
+			want) || !strings.Contains(got, "\n#2 late  primes ") {
 			t.Error(got)
 		}
 		if got := b.frame(time.Now(), len(lines)-10); !slices.Equal(got[len(got)-2:], b.news[10:]) {

@@ -84,14 +84,16 @@ func demoStream(seed uint64, m demoMode) []demoRequest {
 	rnd := rand.New(rand.NewPCG(seed, 0xd307e4))
 	matrix := lu.LundA()
 	var (
-		services = deal(rnd, m.jobs, []string{"mandelbrot", "lu", "sleep", "sleep", "mandelbrot", "sleep", "sleep", "sleep", "mandelbrot", "sleep"})
-		widths   = deal(rnd, m.jobs, []int64{1, 4, 2, 6, 1, 8, 2, 4, 3})
-		seconds  = deal(rnd, m.jobs, m.sleep)
-		repeats  = deal(rnd, m.jobs, m.repeat)
-		columns  = deal(rnd, m.jobs, m.columns)
-		costs    = deal(rnd, m.jobs, m.render)
-		views    = deal(rnd, m.jobs, demoViews)
-		at       = arrivals(rnd, m.jobs, m.gap)
+		services = deal(rnd, m.jobs, []string{
+			"mandelbrot", "lu", "sleep", "sleep", "mandelbrot", "sleep", "sleep", "sleep", "mandelbrot", "sleep",
+		})
+		widths  = deal(rnd, m.jobs, []int64{1, 4, 2, 6, 1, 8, 2, 4, 3})
+		seconds = deal(rnd, m.jobs, m.sleep)
+		repeats = deal(rnd, m.jobs, m.repeat)
+		columns = deal(rnd, m.jobs, m.columns)
+		costs   = deal(rnd, m.jobs, m.render)
+		views   = deal(rnd, m.jobs, demoViews)
+		at      = arrivals(rnd, m.jobs, m.gap)
 	)
 	stream := make([]demoRequest, m.jobs)
 	for i := range stream {

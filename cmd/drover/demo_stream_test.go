@@ -132,7 +132,9 @@ func TestDemoRequestsFitTheirSites(t *testing.T) {
 				slack := time.Duration(shapes[0].Walltime)*time.Microsecond - time.Second
 				if r.service == "sleep" {
 					seconds := r.values["seconds"].(float64)
-					if slack = time.Duration(shapes[0].Walltime)*time.Microsecond - time.Duration(seconds*1e9); slack > 1600*time.Millisecond {
+					if slack = time.Duration(shapes[0].Walltime)*time.Microsecond - time.Duration(
+						seconds*1e9,
+					); slack > 1600*time.Millisecond {
 						t.Errorf("sleep %g at %s: %v of slack", seconds, s.name, slack)
 					}
 				}
@@ -157,8 +159,10 @@ func TestDemoPicturesAreCheap(t *testing.T) {
 			continue
 		}
 		pixels := float64(r.values["columns"].(int64) * r.values["rows"].(int64))
-		cost := pixels * float64(r.values["iterations"].(int64)) * share[r.values["zoom"].(float64)] * secondsPerIteration
-		if least, most := slices.Min(demoFull.render)-0.1, slices.Max(demoFull.render)+0.1; !(least < cost && cost < most) {
+		cost := pixels * float64(r.values["iterations"].(int64)) * share[r.values["zoom"].(float64)] *
+			secondsPerIteration
+		if least, most := slices.Min(demoFull.render)-0.1, slices.Max(demoFull.render)+0.1; !(least < cost &&
+			cost < most) {
 			t.Errorf("%v takes %.2f s of a processor", r.values, cost)
 		}
 	}
@@ -199,12 +203,14 @@ func TestSlowHostsGetLongerWalltimes(t *testing.T) {
 		return time.Duration(shapes[0].Walltime) * time.Microsecond
 	}
 	sleep := map[string]catalogue.Value{"seconds": catalogue.Float(3.4)}
-	if usual, slow := walltime(1, "sleep", sleep), walltime(4, "sleep", sleep); usual != 5*time.Second || slow != 10*time.Second {
+	if usual, slow := walltime(1, "sleep", sleep), walltime(4, "sleep", sleep); usual != 5*time.Second ||
+		slow != 10*time.Second {
 		t.Errorf("sleep: %v, and %v on a slow host", usual, slow)
 	}
 	// 0.1 s, 1.248 s for 624000 pixels of 1000 iterations, and 3 s.
 	picture := map[string]catalogue.Value{"columns": catalogue.Int(960), "rows": catalogue.Int(650)}
-	if usual, slow := walltime(1, "mandelbrot", picture), walltime(4, "mandelbrot", picture); usual != 5*time.Second || slow != 18*time.Second {
+	if usual, slow := walltime(1, "mandelbrot", picture), walltime(4, "mandelbrot", picture); usual != 5*time.Second ||
+		slow != 18*time.Second {
 		t.Errorf("mandelbrot: %v, and %v on a slow host", usual, slow)
 	}
 }

@@ -107,14 +107,17 @@ func siteSummary(s *client.Site, jobs []*client.Job) demoSiteSummary {
 	}
 	slices.Sort(sizes)
 	v.WaitMean, v.ResponseMean, v.ErrorBias = stat.Mean(waits, nil), stat.Mean(responses, nil), stat.Mean(errors, nil)
-	v.ErrorP50, v.ErrorP90 = stat.Quantile(0.5, stat.Empirical, sizes, nil), stat.Quantile(0.9, stat.Empirical, sizes, nil)
+	v.ErrorP50, v.ErrorP90 = stat.Quantile(0.5, stat.Empirical, sizes, nil), stat.Quantile(0.9, stat.Empirical, sizes,
+		nil)
 	return v
 }
 
 // print writes the summary for people.
 func (v *demoSummary) print(w io.Writer) error {
 	_, _ = fmt.Fprintf(w, "%d of %d jobs done in %.1fs (seed %d)\n\n", v.Done, v.Jobs, v.Makespan, v.Seed)
-	t := cmdline.NewTable(w, table.Row{"site", "policy", "speed", "processors", "jobs", "wait", "response", "estimate", "bias", "p50", "p90", "late"},
+	t := cmdline.NewTable(w, table.Row{
+		"site", "policy", "speed", "processors", "jobs", "wait", "response", "estimate", "bias", "p50", "p90", "late",
+	},
 		"speed", "processors", "jobs", "wait", "response", "bias", "p50", "p90", "late")
 	for _, s := range v.Sites {
 		seconds := func(format string, x float64) string {
@@ -124,17 +127,21 @@ func (v *demoSummary) print(w io.Writer) error {
 			return fmt.Sprintf(format+"s", x)
 		}
 		t.AppendRow(table.Row{
-			s.Name, s.Policy, s.Speed, s.Processors, s.Jobs, seconds("%.1f", s.WaitMean), seconds("%.1f", s.ResponseMean), s.EstimateKind,
-			seconds("%+.1f", s.ErrorBias), seconds("%.1f", s.ErrorP50), seconds("%.1f", s.ErrorP90), s.Late,
+			s.Name, s.Policy, s.Speed, s.Processors, s.Jobs, seconds("%.1f", s.WaitMean),
+			seconds("%.1f", s.ResponseMean), s.EstimateKind, seconds("%+.1f", s.ErrorBias), seconds("%.1f", s.ErrorP50),
+			seconds("%.1f", s.ErrorP90), s.Late,
 		})
 	}
 	t.Render()
-	_, _ = fmt.Fprint(w, "(wait and response: means; bias, p50, p90: errors of the estimated end, negative is early, because estimates\n"+
+	_, _ = fmt.Fprint(w, "(wait and response: means; bias, p50, p90: errors of the estimated end, negative is early, "+
+		"because estimates\n"+
 		" use walltimes; late: jobs that ended after the estimate, which a promise rules out)\n\n")
 	if v.Slowness > 1 {
-		_, _ = fmt.Fprintf(w, "this host is %.1f times slower than usual, or busy: walltimes and estimates are longer\n\n", v.Slowness)
+		_, _ = fmt.Fprintf(w, "this host is %.1f times slower than usual, or busy: walltimes and estimates are "+
+			"longer\n\n", v.Slowness)
 	}
-	_, err := fmt.Fprintf(w, "checked: %d solutions, worst residual %.1e; %d pictures\n", v.Checks.Solutions, v.Checks.ResidualMax, v.Checks.Pictures)
+	_, err := fmt.Fprintf(w, "checked: %d solutions, worst residual %.1e; %d pictures\n", v.Checks.Solutions,
+		v.Checks.ResidualMax, v.Checks.Pictures)
 	for _, name := range v.Checks.Saved {
 		_, _ = fmt.Fprintf(w, "saved: %s\n", name)
 	}
@@ -156,7 +163,8 @@ func checkResults(ctx context.Context, grid *client.Client, b *demoBoard, dir st
 	for n, j := range b.jobs {
 		output := map[string]string{"lu": "solution", "mandelbrot": "image"}[j.Service]
 		if j.State != client.Done {
-			v.Problems = append(v.Problems, fmt.Sprintf("job %d, %s at %s: %s (%s)", n+1, j.Service, j.Site, j.State, j.Outcome.Reason))
+			v.Problems = append(v.Problems, fmt.Sprintf("job %d, %s at %s: %s (%s)", n+1, j.Service, j.Site, j.State,
+				j.Outcome.Reason))
 			continue
 		}
 		if output == "" {
@@ -241,7 +249,8 @@ func residual(matrix, solution []byte) (float64, error) {
 		for k, aik := range a[i*m.Cols : (i+1)*m.Cols] {
 			ax, b, sum = ax+aik*x[k], b+aik, sum+math.Abs(aik)
 		}
-		r, normA, normX, normB = max(r, math.Abs(ax-b)), max(normA, sum), max(normX, math.Abs(x[i])), max(normB, math.Abs(b))
+		r, normA, normX, normB = max(r, math.Abs(ax-b)), max(normA, sum), max(normX, math.Abs(x[i])),
+			max(normB, math.Abs(b))
 	}
 	return r / (normA*normX + normB), nil
 }

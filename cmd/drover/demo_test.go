@@ -59,7 +59,8 @@ func TestDemo(t *testing.T) {
 		if v.Jobs != demoQuick.jobs || v.Done != v.Jobs || placed != v.Jobs || len(v.Sites) != 3 {
 			t.Errorf("summary: %s", stdout.String())
 		}
-		if c := v.Checks; c.Solutions == 0 || c.Pictures == 0 || !(c.ResidualMax < worstResidual) || len(c.Problems) > 0 || len(c.Saved) != 2 {
+		if c := v.Checks; c.Solutions == 0 || c.Pictures == 0 || !(c.ResidualMax < worstResidual) ||
+			len(c.Problems) > 0 || len(c.Saved) != 2 {
 			t.Errorf("checks: %+v", c)
 		}
 		if len(v.Decision.Candidates) != 3 {
@@ -115,7 +116,8 @@ func TestDemo(t *testing.T) {
 				}
 			}
 		}
-		if code := d.end(); code != cmdline.ExitFailure || !strings.HasSuffix(d.errOut, "drover: nancy has ended: signal: killed\n") {
+		if code := d.end(); code != cmdline.ExitFailure ||
+			!strings.HasSuffix(d.errOut, "drover: nancy has ended: signal: killed\n") {
 			t.Errorf("exits with %d: %s", code, d.errOut)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
@@ -128,7 +130,8 @@ func TestDemo(t *testing.T) {
 		d := startDemo(t, copied(t), "demo", "--quick", "--jobs", "3", "--keep")
 		line := d.until("--agent")
 		words := strings.Fields(line)
-		out, err := exec.CommandContext(t.Context(), d.program, "--agent", words[slices.Index(words, "--agent")+1], "sites").Output()
+		out, err := exec.CommandContext(t.Context(), d.program, "--agent", words[slices.Index(words, "--agent")+1],
+			"sites").Output()
 		if err != nil || strings.Count(string(out), "cbf") != 2 || strings.Count(string(out), "easy") != 1 {
 			t.Errorf("sites: %v: %s", err, out)
 		}
@@ -157,7 +160,8 @@ func buildDrover(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "drover")
 	args := []string{"build", "-o", path}
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings,
+		debug.BuildSetting{Key: "-race", Value: "true"}) {
 		args = append(args, "-race")
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", append(args, ".")...).CombinedOutput(); err != nil {

@@ -22,8 +22,10 @@ func after(seconds float64) time.Time {
 
 func demoJob(service, site string, width int, submitted, started, ended, estimate float64) *client.Job {
 	j := &client.Job{
-		ID: service + "@" + site, Service: service, Site: site, State: client.Waiting, Shape: client.Shape{Width: width},
-		Submitted: after(submitted), EstimatedCompletion: after(estimate).Sub(after(submitted)), EstimateKind: client.Promised,
+		ID: service + "@" + site, Service: service, Site: site, State: client.Waiting,
+		Shape:     client.Shape{Width: width},
+		Submitted: after(submitted), EstimatedCompletion: after(estimate).Sub(after(submitted)),
+		EstimateKind: client.Promised,
 	}
 	if site == "toulouse" {
 		j.EstimateKind = client.Forecast
@@ -41,7 +43,9 @@ func demoJob(service, site string, width int, submitted, started, ended, estimat
 // submitted yet, and toulouse does not answer.
 func demoExample() *demoBoard {
 	b := newDemoBoard(demoEpoch, make([]demoRequest, 6), []client.Site{
-		{Name: "lyon", Policy: "cbf", Speed: 1, Processors: 8, Status: &client.Status{Running: 1, Waiting: 1, Load: 0.5}},
+		{Name: "lyon", Policy: "cbf", Speed: 1, Processors: 8, Status: &client.Status{
+			Running: 1, Waiting: 1, Load: 0.5,
+		}},
 		{Name: "nancy", Policy: "cbf", Speed: 1.5, Processors: 4, Status: &client.Status{}},
 		{Name: "toulouse", Policy: "easy", Speed: 0.8, Processors: 6},
 	})
@@ -146,7 +150,9 @@ func TestSummaryCountsBySite(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	got.Checks = demoChecks{Solutions: 1, ResidualMax: 4.5e-16, Pictures: 1, Saved: []string{"x.png"}, Problems: []string{"job 5"}}
+	got.Checks = demoChecks{
+		Solutions: 1, ResidualMax: 4.5e-16, Pictures: 1, Saved: []string{"x.png"}, Problems: []string{"job 5"},
+	}
 	var out bytes.Buffer
 	if err := got.print(&out); err != nil {
 		t.Fatal(err)
@@ -178,9 +184,10 @@ func TestClosestDecisionInvolvesAQueue(t *testing.T) {
 		t.Errorf("of none: %v", j)
 	}
 	const cs = 10 * time.Millisecond
-	decided(0, at("lyon", 0, 0), at("toulouse", 0, 10*cs))                                   // no queue
-	decided(1, at("lyon", 100*cs, 0), missing)                                               // no choice
-	decided(2, at("lyon", 100*cs, 0), at("toulouse", 100*cs, 9*cs))                          // 90 ms: nobody would see it
+	decided(0, at("lyon", 0, 0), at("toulouse", 0, 10*cs)) // no queue
+	decided(1, at("lyon", 100*cs, 0), missing)             // no choice
+	// 90 ms: nobody would see it
+	decided(2, at("lyon", 100*cs, 0), at("toulouse", 100*cs, 9*cs))
 	decided(3, at("lyon", 100*cs, 0), at("toulouse", 0, 30*cs))                              // 300 ms
 	decided(4, at("lyon", 0, 0), at("toulouse", 100*cs, 20*cs), at("nancy", 100*cs, 900*cs)) // 200 ms
 	decided(5, at("lyon", 0, 0), at("nancy", 100*cs, 10*cs), at("toulouse", 100*cs, 15*cs))  // 100 ms
@@ -223,7 +230,8 @@ func TestChecksFindWrongResults(t *testing.T) {
 	if err := v.picture(asked(6, 4), file.Bytes()); err != nil || v.Pictures != 1 {
 		t.Errorf("the picture: %v", err)
 	}
-	if v.picture(asked(7, 4), file.Bytes()) == nil || v.picture(asked(6, 5), file.Bytes()) == nil || v.picture(asked(6, 4), file.Bytes()[:file.Len()/2]) == nil {
+	if v.picture(asked(7, 4), file.Bytes()) == nil || v.picture(asked(6, 5), file.Bytes()) == nil ||
+		v.picture(asked(6, 4), file.Bytes()[:file.Len()/2]) == nil {
 		t.Error("a wrong picture passes")
 	}
 }

@@ -67,7 +67,8 @@ func (a *app) printStatus(site string, q *client.Status) error {
 	_, err := fmt.Fprintf(a.Stdout, "%s %s: %d running, %d waiting\n", site, does, q.Running, q.Waiting)
 	if q.Draining && q.Bound > 0 {
 		_, _ = fmt.Fprintf(a.Stderr,
-			"drover: %d waiting jobs stay: they have an agreement, are in a reservation, or can only run at this site\n", q.Bound)
+			"drover: %d waiting jobs stay: they have an agreement, are in a reservation, or can only run at this "+
+				"site\n", q.Bound)
 	}
 	return err
 }

@@ -98,7 +98,9 @@ func (c *estimateCmd) Run(a *app) error {
 // ask asks all sites about the request at these widths; without any, at the widths of the
 // service. It returns the widths, ascending (0: each site's own choice), and the answer
 // for each.
-func (c *estimateCmd) ask(a *app, grid *client.Client, widths []int, args []client.Arg) ([]int, []*client.Decision, error) {
+func (c *estimateCmd) ask(
+	a *app, grid *client.Client, widths []int, args []client.Arg,
+) ([]int, []*client.Decision, error) {
 	if len(widths) > 0 {
 		answers, err := grid.Menu(a.ctx, c.Service, widths, args...)
 		return widths, answers, err

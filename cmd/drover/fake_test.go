@@ -74,27 +74,39 @@ func (f *fakeGrid) job() *droverv1.Job {
 		RetryOf: "01a1fddd-b7ba-7e51-8bf0-000000000000", Request: &droverv1.Request{Service: "lu", Owner: f.owner},
 		Moves: []*droverv1.Move{
 			{From: "nancy", To: "lyon", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_MOVED, Reason: "drain"},
-			{From: "lyon", To: "rennes", Epoch: 2, State: droverv1.MoveState_MOVE_STATE_ABORTED, Reason: "by hand", AbortedWhy: "no answer in time"},
-			{From: "lyon", To: "nancy", Epoch: 3, State: droverv1.MoveState_MOVE_STATE_PENDING, OrderedAt: timestamppb.New(time.Unix(1e9, 0))},
+			{
+				From: "lyon", To: "rennes", Epoch: 2, State: droverv1.MoveState_MOVE_STATE_ABORTED, Reason: "by hand",
+				AbortedWhy: "no answer in time",
+			},
+			{
+				From: "lyon", To: "nancy", Epoch: 3, State: droverv1.MoveState_MOVE_STATE_PENDING,
+				OrderedAt: timestamppb.New(time.Unix(1e9, 0)),
+			},
 		},
 	}
 }
 
-func (f agentFace) MoveJob(_ context.Context, req *droverv1.AgentServiceMoveJobRequest) (*droverv1.AgentServiceMoveJobResponse, error) {
+func (f agentFace) MoveJob(
+	_ context.Context, req *droverv1.AgentServiceMoveJobRequest,
+) (*droverv1.AgentServiceMoveJobResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.moved = req
 	return &droverv1.AgentServiceMoveJobResponse{Job: f.job(), To: &droverv1.Target{Site: "nancy"}}, nil
 }
 
-func (f agentFace) ListMoves(_ context.Context, req *droverv1.AgentServiceListMovesRequest) (*droverv1.AgentServiceListMovesResponse, error) {
+func (f agentFace) ListMoves(
+	_ context.Context, req *droverv1.AgentServiceListMovesRequest,
+) (*droverv1.AgentServiceListMovesResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.filter = req.GetFilter()
 	f.polls++
 	m := &droverv1.Move{
-		JobId: movingJob, Service: "lu", From: "lyon", To: "nancy", Epoch: 2, State: droverv1.MoveState_MOVE_STATE_PENDING, Agent: "g",
-		Reason: "by hand", OrderedAt: timestamppb.New(time.Unix(1e9, 0)), PredictedGain: durationpb.New(90 * time.Second),
+		JobId: movingJob, Service: "lu", From: "lyon", To: "nancy", Epoch: 2,
+		State: droverv1.MoveState_MOVE_STATE_PENDING, Agent: "g",
+		Reason: "by hand", OrderedAt: timestamppb.New(time.Unix(1e9, 0)),
+		PredictedGain: durationpb.New(90 * time.Second),
 	}
 	if f.polls > 2 {
 		m.State = f.outcome
@@ -104,18 +116,25 @@ func (f agentFace) ListMoves(_ context.Context, req *droverv1.AgentServiceListMo
 	}
 	return &droverv1.AgentServiceListMovesResponse{
 		Moves: []*droverv1.Move{m, {
-			JobId: movingJob, Service: "lu", From: "nancy", To: "lyon", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_MOVED, Reason: "drain",
+			JobId: movingJob, Service: "lu", From: "nancy", To: "lyon", Epoch: 1,
+			State: droverv1.MoveState_MOVE_STATE_MOVED, Reason: "drain",
 			RealizedGain: durationpb.New(-time.Second),
 		}},
-		Missing: []*droverv1.Candidate{{Site: "rennes", Missing: &droverv1.Missing{Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT}}},
+		Missing: []*droverv1.Candidate{
+			{Site: "rennes", Missing: &droverv1.Missing{Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT}},
+		},
 	}, nil
 }
 
-func (f agentFace) SetDraining(_ context.Context, req *droverv1.AgentServiceSetDrainingRequest) (*droverv1.AgentServiceSetDrainingResponse, error) {
+func (f agentFace) SetDraining(
+	_ context.Context, req *droverv1.AgentServiceSetDrainingRequest,
+) (*droverv1.AgentServiceSetDrainingResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if req.GetSite() != "lyon" {
-		return nil, refuse(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-site", Message: "no site " + req.GetSite()})
+		return nil, refuse(connect.CodeNotFound, &droverv1.ErrorDetail{
+			Reason: "unknown-site", Message: "no site " + req.GetSite(),
+		})
 	}
 	q := &droverv1.SiteStatus{Running: 1, Waiting: f.waiting, Draining: req.GetDraining()}
 	if req.GetDraining() {
@@ -124,28 +143,40 @@ func (f agentFace) SetDraining(_ context.Context, req *droverv1.AgentServiceSetD
 	return &droverv1.AgentServiceSetDrainingResponse{Status: q}, nil
 }
 
-func (f agentFace) SettleJob(_ context.Context, req *droverv1.AgentServiceSettleJobRequest) (*droverv1.AgentServiceSettleJobResponse, error) {
+func (f agentFace) SettleJob(
+	_ context.Context, req *droverv1.AgentServiceSettleJobRequest,
+) (*droverv1.AgentServiceSettleJobResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.settled = req
-	return &droverv1.AgentServiceSettleJobResponse{Job: &droverv1.Job{Id: movingJob, Site: "nancy", State: droverv1.JobState_JOB_STATE_WAITING}}, nil
+	return &droverv1.AgentServiceSettleJobResponse{Job: &droverv1.Job{
+		Id: movingJob, Site: "nancy", State: droverv1.JobState_JOB_STATE_WAITING,
+	}}, nil
 }
 
 func (f agentFace) FindJob(context.Context, *droverv1.FindJobRequest) (*droverv1.FindJobResponse, error) {
-	return &droverv1.FindJobResponse{Target: &droverv1.Target{Site: "lyon", Address: f.url}, Job: &droverv1.Job{Epoch: 2}}, nil
+	return &droverv1.FindJobResponse{
+		Target: &droverv1.Target{Site: "lyon", Address: f.url}, Job: &droverv1.Job{Epoch: 2},
+	}, nil
 }
 
 // ListJobs has two pages, and a site that is silent on both.
-func (f agentFace) ListJobs(_ context.Context, req *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
+func (f agentFace) ListJobs(
+	_ context.Context, req *droverv1.AgentServiceListJobsRequest,
+) (*droverv1.AgentServiceListJobsResponse, error) {
 	missing := []*droverv1.Candidate{{Site: "rennes", Missing: &droverv1.Missing{
-		Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT, Detail: &droverv1.ErrorDetail{Message: "no answer in time"},
+		Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT,
+		Detail: &droverv1.ErrorDetail{Message: "no answer in time"},
 	}}}
 	if req.GetPageToken() == "" {
-		return &droverv1.AgentServiceListJobsResponse{Jobs: []*droverv1.Job{f.job()}, Missing: missing, NextPageToken: "2"}, nil
+		return &droverv1.AgentServiceListJobsResponse{
+			Jobs: []*droverv1.Job{f.job()}, Missing: missing, NextPageToken: "2",
+		}, nil
 	}
 	incoming := &droverv1.Job{
-		Id: movingJob, State: droverv1.JobState_JOB_STATE_INCOMING, Site: "nancy", Peer: "lyon", Epoch: 2, CancelRecorded: true,
-		UnknownFor: durationpb.New(70 * time.Second),
+		Id: movingJob, State: droverv1.JobState_JOB_STATE_INCOMING, Site: "nancy", Peer: "lyon", Epoch: 2,
+		CancelRecorded: true,
+		UnknownFor:     durationpb.New(70 * time.Second),
 	}
 	return &droverv1.AgentServiceListJobsResponse{Jobs: []*droverv1.Job{incoming}, Missing: missing}, nil
 }
@@ -156,11 +187,20 @@ func (f agentFace) ListSites(context.Context, *droverv1.ListSitesRequest) (*drov
 			Draining: true, Degraded: true, Commits: 7, Syncs: 3,
 			Accuracy: []*droverv1.Accuracy{{
 				Service: "lu", Jobs: 9, Kind: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED, RunRatio: 0.5,
-				Start:      &droverv1.Errors{Bias: durationpb.New(5 * time.Second), P50: durationpb.New(time.Second), P90: durationpb.New(20 * time.Second)},
-				Completion: &droverv1.Errors{Bias: durationpb.New(-time.Minute), P50: durationpb.New(time.Minute), P90: durationpb.New(time.Hour)},
+				Start: &droverv1.Errors{
+					Bias: durationpb.New(5 * time.Second), P50: durationpb.New(time.Second),
+					P90: durationpb.New(20 * time.Second),
+				},
+				Completion: &droverv1.Errors{
+					Bias: durationpb.New(-time.Minute), P50: durationpb.New(time.Minute),
+					P90: durationpb.New(time.Hour),
+				},
 			}},
 		}},
-		{Site: &droverv1.Site{Name: "nancy"}, HeardAgo: durationpb.New(time.Hour), Missing: &droverv1.Missing{Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT}},
+		{
+			Site: &droverv1.Site{Name: "nancy"}, HeardAgo: durationpb.New(time.Hour),
+			Missing: &droverv1.Missing{Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT},
+		},
 	}}, nil
 }
 
@@ -169,7 +209,9 @@ func (f serverFace) GetJob(context.Context, *droverv1.GetJobRequest) (*droverv1.
 }
 
 // WatchJob breaks off, as the server of a site does that is lost.
-func (f serverFace) WatchJob(context.Context, *droverv1.WatchJobRequest, *connect.ServerStream[droverv1.WatchJobResponse]) error {
+func (f serverFace) WatchJob(
+	context.Context, *droverv1.WatchJobRequest, *connect.ServerStream[droverv1.WatchJobResponse],
+) error {
 	return connect.NewError(connect.CodeUnavailable, errors.New("lost"))
 }
 

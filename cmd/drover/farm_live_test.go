@@ -26,10 +26,13 @@ func TestJobsRunAtTheSiteWithTheirLicenses(t *testing.T) {
 	c := &chaos{t: t, program: program, dir: dir, lines: filepath.Join(dir, "lines"), killed: make(map[string]int)}
 	t.Cleanup(c.end)
 	agent, gossip := freeport.Address(t), freeport.Address(t)
-	c.write("agent", fmt.Sprintf("version: 1\nname: agent\nlisten: %s\ngossip: {bind: %s}\nreallocation: {period: off}\n", agent, gossip))
+	c.write("agent",
+		fmt.Sprintf("version: 1\nname: agent\nlisten: %s\ngossip: {bind: %s}\nreallocation: {period: off}\n", agent,
+			gossip))
 	c.agents = append(c.agents, c.victim("agent", "agent", agent))
 	for name, machine := range map[string]string{
-		"farm":  "nodes: [{name: new, processors: 1, score: 200}, {name: old, processors: 1, score: 100}]\nlicenses: [{name: cad, copies: 1}]\npolicy: {name: convergent, settings: {preset: deadlines}}",
+		"farm": "nodes: [{name: new, processors: 1, score: 200}, {name: old, processors: 1, score: 100}]\n" +
+			"licenses: [{name: cad, copies: 1}]\npolicy: {name: convergent, settings: {preset: deadlines}}",
 		"plain": "nodes: [{processors: 8}]",
 	} {
 		listen := freeport.Address(t)
@@ -61,9 +64,11 @@ services:
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
 	slow := g.must(t, cmdline.ExitOK, "submit", "await", "file="+first, "--license", "cad", "--walltime", "1h")
 	g.until(t, func() bool { return g.shown(t, slow).GetState() == droverv1.JobState_JOB_STATE_RUNNING })
-	urgent := g.must(t, cmdline.ExitOK, "submit", "await", "file="+second, "--license", "cad", "--deadline", "80s", "--best-effort")
+	urgent := g.must(t, cmdline.ExitOK, "submit", "await", "file="+second, "--license", "cad", "--deadline", "80s",
+		"--best-effort")
 	g.until(t, func() bool { return g.shown(t, urgent).GetState() == droverv1.JobState_JOB_STATE_RUNNING })
-	if why := g.must(t, cmdline.ExitOK, "why", urgent); !strings.Contains(why, "plain") || !strings.Contains(why, "request.licenses: license cad, accepted: none, this site counts no licenses") {
+	if why := g.must(t, cmdline.ExitOK, "why", urgent); !strings.Contains(why, "plain") ||
+		!strings.Contains(why, "request.licenses: license cad, accepted: none, this site counts no licenses") {
 		t.Errorf("why: %s", why)
 	}
 	for _, file := range []string{second, first} {
@@ -72,7 +77,8 @@ services:
 		}
 		g.must(t, cmdline.ExitOK, "wait", map[string]string{first: slow, second: urgent}[file])
 	}
-	if v := g.shown(t, urgent); v.GetSite() != "farm" || v.GetEndedAt().AsTime().After(v.GetRequest().GetDeadline().AsTime()) {
+	if v := g.shown(t, urgent); v.GetSite() != "farm" ||
+		v.GetEndedAt().AsTime().After(v.GetRequest().GetDeadline().AsTime()) {
 		t.Errorf("%+v", v)
 	}
 	other := g.must(t, cmdline.ExitOK, "submit", "await", "file="+first)
@@ -80,5 +86,6 @@ services:
 	for _, license := range []string{"cad:2", "matlab"} {
 		g.must(t, cmdline.ExitRefused, "submit", "await", "file="+first, "--license", license)
 	}
-	g.must(t, cmdline.ExitRefused, "submit", "await", "file="+first, "--license", "cad", "--deadline", "2s", "--best-effort")
+	g.must(t, cmdline.ExitRefused, "submit", "await", "file="+first, "--license", "cad", "--deadline", "2s",
+		"--best-effort")
 }

@@ -43,7 +43,8 @@ func (c *getCmd) Run(a *app) error {
 	switch {
 	case c.Argument == "" && c.Dir == "":
 		return &cmdline.UsageError{
-			Message: `expected "<argument>", or --dir for all outputs of the job`, Hint: "drover job " + c.Job + " lists the outputs",
+			Message: `expected "<argument>", or --dir for all outputs of the job`,
+			Hint:    "drover job " + c.Job + " lists the outputs",
 		}
 	case c.Path != "" && c.Dir != "":
 		return &cmdline.UsageError{Message: "both a path and --dir, accepted: one of them"}
@@ -59,7 +60,8 @@ func (c *getCmd) Run(a *app) error {
 		return err
 	}
 	if c.Dir == "" && len(jobs.ids) != 1 {
-		return &cmdline.UsageError{Message: fmt.Sprintf("%q selects %d jobs, accepted: one, or with --dir", c.Job, len(jobs.ids))}
+		return &cmdline.UsageError{Message: fmt.Sprintf("%q selects %d jobs, accepted: one, or with --dir", c.Job,
+			len(jobs.ids))}
 	}
 	return a.eachJob(jobs, func(id string) error { return c.get(a, grid, id, jobs.single) })
 }
@@ -90,7 +92,9 @@ func (c *getCmd) get(a *app, grid *client.Client, id string, single bool) error 
 		if err != nil {
 			return err
 		}
-		fetched.Files = append(fetched.Files, fetchedFileJSON{Argument: o.Argument, Path: path, SizeBytes: o.Size, SHA256: o.SHA256})
+		fetched.Files = append(fetched.Files, fetchedFileJSON{
+			Argument: o.Argument, Path: path, SizeBytes: o.Size, SHA256: o.SHA256,
+		})
 		if !a.flags.JSON && !a.flags.Quiet {
 			if _, err := fmt.Fprintln(a.Stdout, cmdline.Printable(path)); err != nil {
 				return err

@@ -20,12 +20,14 @@ func TestOutputNamesCannotLeaveTheDirectory(t *testing.T) {
 	for want, c := range map[string]getCmd{
 		filepath.Join(dir, "x.npy"): {Dir: dir}, "x.npy": {}, "there": {Path: "there"},
 	} {
-		if path, err := c.pathOf(client.Output{Argument: "x", Element: "float64"}, movingJob, true); err != nil || path != want {
+		if path, err := c.pathOf(client.Output{Argument: "x", Element: "float64"}, movingJob, true); err != nil ||
+			path != want {
 			t.Errorf("%s, %v, want %s", path, err, want)
 		}
 	}
 	many := getCmd{Dir: dir}
-	if path, err := many.pathOf(client.Output{Argument: "x"}, movingJob, false); err != nil || path != filepath.Join(dir, movingJob, "x") {
+	if path, err := many.pathOf(client.Output{Argument: "x"}, movingJob, false); err != nil ||
+		path != filepath.Join(dir, movingJob, "x") {
 		t.Errorf("of many: %s, %v", path, err)
 	}
 }

@@ -19,7 +19,8 @@ var shellBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```")
 func TestTheCommandsOfTheHTTPDocumentationWork(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "jq"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("no %s in PATH: the commands of docs/http.md are NOT tested here (apt-get install bash curl jq)", tool)
+			t.Skipf("no %s in PATH: the commands of docs/http.md are NOT tested here (apt-get install bash curl jq)",
+				tool)
 		}
 	}
 	services, err := filepath.Abs("../../server/services")
@@ -32,7 +33,11 @@ func TestTheCommandsOfTheHTTPDocumentationWork(t *testing.T) {
 		says []string // some of what the commands print
 	}{
 		{"README.md", []string{"mandelbrot: Renders a view", `"state":"JOB_STATE_`}},
-		{"docs/http.md", []string{`"name":"lyon"`, `"state":"JOB_STATE_DONE"`, `"outcome":{}`, "threads", `"sizeBytes":"36170"`, `{"declaredCpu":1`, `"element":"ELEMENT_TYPE_FLOAT64","dimensions":["1","1"]`, "                5\n", "ESTIMATE_KIND_", `"mode":"DATA_MODE_STICKY"`, `["`}},
+		{"docs/http.md", []string{
+			`"name":"lyon"`, `"state":"JOB_STATE_DONE"`, `"outcome":{}`, "threads", `"sizeBytes":"36170"`,
+			`{"declaredCpu":1`, `"element":"ELEMENT_TYPE_FLOAT64","dimensions":["1","1"]`, "                5\n",
+			"ESTIMATE_KIND_", `"mode":"DATA_MODE_STICKY"`, `["`,
+		}},
 	} {
 		t.Run(document.path, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("../..", document.path))

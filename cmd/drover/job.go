@@ -291,7 +291,8 @@ func memoryText(n *client.TaskNeeds) string {
 	case n.DeclaredMemory == 0:
 		return "none declared, " + mebibytes(n.MeasuredMemory) + " peak of a task"
 	}
-	return fmt.Sprintf("%s declared per task, %s peak of a task", mebibytes(n.DeclaredMemory), mebibytes(n.MeasuredMemory))
+	return fmt.Sprintf("%s declared per task, %s peak of a task", mebibytes(n.DeclaredMemory),
+		mebibytes(n.MeasuredMemory))
 }
 
 // keptTexts returns the arguments with data that stay at the site, with handle and mode.

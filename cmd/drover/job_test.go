@@ -28,13 +28,15 @@ func TestAWaitingJobNamesTheNodesThatAreAway(t *testing.T) {
 
 func TestAJobShowsItsDependenciesAndRetries(t *testing.T) {
 	j := &client.Job{
-		ID: movingJob, State: client.Held, Site: "lyon", OnlySite: "lyon", Attempt: 2, Retries: 3, Retried: 1, RetryOn: []int{1, 75},
-		After: []client.Dependency{{Job: someID, Any: true}, {Job: "b"}}, Awaits: []string{someID},
+		ID: movingJob, State: client.Held, Site: "lyon", OnlySite: "lyon", Attempt: 2, Retries: 3, Retried: 1,
+		RetryOn: []int{1, 75},
+		After:   []client.Dependency{{Job: someID, Any: true}, {Job: "b"}}, Awaits: []string{someID},
 	}
 	var out bytes.Buffer
 	showJob(&app{Process: &cmdline.Process{Stdout: &out}, flags: &cli{}}, j)
 	for _, want := range []string{
-		"only at    lyon\n", "after      " + someID + ", in any state (not ended)\n           b\n", "retries    1 of 3, after exit code 1, 75\n",
+		"only at    lyon\n", "after      " + someID + ", in any state (not ended)\n           b\n",
+		"retries    1 of 3, after exit code 1, 75\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
@@ -64,11 +66,19 @@ func TestAJobShowsDeclaredAndMeasuredNeeds(t *testing.T) {
 		needs       *client.TaskNeeds
 		cpu, memory string
 	}{
-		"only remembered":       {nil, "", ""},
-		"like any job":          {&client.TaskNeeds{DeclaredCPU: 1}, "", ""},
-		"not measured":          {&client.TaskNeeds{DeclaredCPU: 0.5, DeclaredMemory: 64 << 20}, "0.50 of a processor declared per task", "64.0MiB declared per task"},
-		"measured":              {&client.TaskNeeds{DeclaredCPU: 1, DeclaredMemory: 64 << 20, MeasuredCPU: 0.312, MeasuredMemory: 5 << 19}, "1.00 of a processor declared per task, 0.31 measured", "64.0MiB declared per task, 2.5MiB peak of a task"},
-		"of a memory not known": {&client.TaskNeeds{DeclaredCPU: 1, MeasuredCPU: 1, MeasuredMemory: 1 << 20}, "1.00 of a processor declared per task, 1.00 measured", "none declared, 1.0MiB peak of a task"},
+		"only remembered": {nil, "", ""},
+		"like any job":    {&client.TaskNeeds{DeclaredCPU: 1}, "", ""},
+		"not measured": {
+			&client.TaskNeeds{DeclaredCPU: 0.5, DeclaredMemory: 64 << 20}, "0.50 of a processor declared per task",
+			"64.0MiB declared per task",
+		},
+		"measured": {&client.TaskNeeds{
+			DeclaredCPU: 1, DeclaredMemory: 64 << 20, MeasuredCPU: 0.312, MeasuredMemory: 5 << 19,
+		}, "1.00 of a processor declared per task, 0.31 measured", "64.0MiB declared per task, 2.5MiB peak of a task"},
+		"of a memory not known": {
+			&client.TaskNeeds{DeclaredCPU: 1, MeasuredCPU: 1, MeasuredMemory: 1 << 20},
+			"1.00 of a processor declared per task, 1.00 measured", "none declared, 1.0MiB peak of a task",
+		},
 	} {
 		if cpu, memory := cpuText(c.needs), memoryText(c.needs); cpu != c.cpu || memory != c.memory {
 			t.Errorf("%s: %q and %q", name, cpu, memory)

@@ -157,7 +157,10 @@ func (a *app) last() (string, error) {
 	const hint = "name the job by its ID; drover queue --all lists them"
 	path := a.lastPath()
 	if path == "" {
-		return "", &cmdline.UsageError{Message: `"last" needs XDG_STATE_HOME or HOME, which hold the job that was submitted last`, Hint: hint}
+		return "",
+			&cmdline.UsageError{
+				Message: `"last" needs XDG_STATE_HOME or HOME, which hold the job that was submitted last`, Hint: hint,
+			}
 	}
 	kept, err := readLast(path)
 	if err != nil {
@@ -174,7 +177,8 @@ func (a *app) last() (string, error) {
 		for _, agent := range a.agents() {
 			shown = append(shown, client.Redacted(agent))
 		}
-		return "", &cmdline.UsageError{Message: `"last": nothing was submitted from here to ` + strings.Join(shown, ", "), Hint: hint}
+		return "", &cmdline.UsageError{Message: `"last": nothing was submitted from here to ` + strings.Join(shown,
+			", "), Hint: hint}
 	}
 	return newest.Job, nil
 }

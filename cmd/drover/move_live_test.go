@@ -27,7 +27,8 @@ func TestMoveDrainAndResolveOnARealGrid(t *testing.T) {
 	if g.shown(t, job).GetSite() == "nancy" {
 		from, to = to, from
 	}
-	if got, want := g.must(t, cmdline.ExitOK, "move", job, to, "--wait"), job+": from "+from+" to "+to+", moved"; got != want {
+	if got, want := g.must(t, cmdline.ExitOK, "move", job, to, "--wait"),
+		job+": from "+from+" to "+to+", moved"; got != want {
 		t.Errorf("move prints %q, want %q", got, want)
 	}
 	shown := g.must(t, cmdline.ExitOK, "job", job)
@@ -37,16 +38,19 @@ func TestMoveDrainAndResolveOnARealGrid(t *testing.T) {
 	if got := g.must(t, cmdline.ExitRefused, "move", job, to); got != "" {
 		t.Errorf("a move to where it is prints %q", got)
 	}
-	if got := g.must(t, cmdline.ExitOK, "drain", to, "--wait"); !strings.HasPrefix(got, to+" accepts no new jobs: ") || !strings.HasSuffix(got, ", 0 waiting") {
+	if got := g.must(t, cmdline.ExitOK, "drain", to, "--wait"); !strings.HasPrefix(got, to+" accepts no new jobs: ") ||
+		!strings.HasSuffix(got, ", 0 waiting") {
 		t.Errorf("drain prints %q", got)
 	}
-	if shown := g.must(t, cmdline.ExitOK, "queue", "--site", from); !strings.Contains(shown, job) || !strings.Contains(shown, "moved 2 times") {
+	if shown := g.must(t, cmdline.ExitOK, "queue", "--site", from); !strings.Contains(shown, job) ||
+		!strings.Contains(shown, "moved 2 times") {
 		t.Errorf("the queue of %s is %s", from, shown)
 	}
 	if shown := g.must(t, cmdline.ExitOK, "sites"); !strings.Contains(shown, "draining") {
 		t.Errorf("the sites are %s", shown)
 	}
-	if shown := g.must(t, cmdline.ExitOK, "moves", "--job", job, "--state", "moved"); strings.Count(shown, job) != 2 || !strings.Contains(shown, "drain") {
+	if shown := g.must(t, cmdline.ExitOK, "moves", "--job", job, "--state", "moved"); strings.Count(shown, job) != 2 ||
+		!strings.Contains(shown, "drain") {
 		t.Errorf("the moves are %s", shown)
 	}
 	if got := g.must(t, cmdline.ExitOK, "resume", to); !strings.HasPrefix(got, to+" accepts jobs: ") {

@@ -49,20 +49,24 @@ func TestMoveWaitsForTheOutcome(t *testing.T) {
 	}
 	f = newFakeGrid(t)
 	f.outcome = droverv1.MoveState_MOVE_STATE_ABORTED
-	f.expect(t, cmdline.ExitFailure, `: from lyon to nancy, aborted: it has started\n$`, ``, "move", movingJob, "--wait")
-	f.expect(t, cmdline.ExitFailure, `"state": "MOVE_STATE_ABORTED"(.|\n)*"abortedWhy": "it has started"`, ``, "move", movingJob, "--wait", "--json")
+	f.expect(t, cmdline.ExitFailure, `: from lyon to nancy, aborted: it has started\n$`, ``, "move", movingJob,
+		"--wait")
+	f.expect(t, cmdline.ExitFailure, `"state": "MOVE_STATE_ABORTED"(.|\n)*"abortedWhy": "it has started"`, ``, "move",
+		movingJob, "--wait", "--json")
 }
 
 func TestMovesListsAllFieldsOfMoves(t *testing.T) {
 	f := newFakeGrid(t)
 	f.expect(t, cmdline.ExitOK,
 		`ORDERED +JOB +SERVICE +FROM +TO +EPOCH +STATE +WHY +AGENT +PREDICTED +REALIZED\n`+
-			`2001-09-0[89] \d\d:\d\d:\d\d +`+movingJob+` +lu +lyon +nancy +2 +pending +by hand +g +1m30s +-\n- .* drain +- +-1.0s`,
+			`2001-09-0[89] \d\d:\d\d:\d\d +`+movingJob+
+			` +lu +lyon +nancy +2 +pending +by hand +g +1m30s +-\n- .* drain +- +-1.0s`,
 		`no answer from site rennes`, "moves", "--job", movingJob, "--site", "lyon", "--state", "pending")
 	if f.filter != "job="+movingJob+" site=lyon state=pending" {
 		t.Errorf("asked for %q", f.filter)
 	}
-	f.expect(t, cmdline.ExitOK, `"predictedGain": "90s"(.|\n)*"realizedGain": "-1s"(.|\n)*"site": "rennes"`, `^$`, "moves", "--json")
+	f.expect(t, cmdline.ExitOK, `"predictedGain": "90s"(.|\n)*"realizedGain": "-1s"(.|\n)*"site": "rennes"`, `^$`,
+		"moves", "--json")
 }
 
 func TestDrainAndResumePrintTheQueue(t *testing.T) {
@@ -78,7 +82,8 @@ func TestDrainAndResumePrintTheQueue(t *testing.T) {
 func TestResolveOnlyExplainsWithoutYes(t *testing.T) {
 	f := newFakeGrid(t)
 	for as, risk := range map[string]string{
-		"committed": "kept the job, it runs twice", "aborted": "handed the job over, it is lost", "take-back": "target has the job, it runs twice",
+		"committed": "kept the job, it runs twice", "aborted": "handed the job over, it is lost",
+		"take-back": "target has the job, it runs twice",
 	} {
 		f.expect(t, cmdline.ExitUsage, `^$`,
 			`the move: +from lyon to nancy, ordered at (.|\n)*silent site: nancy, last answer 1h0m0s ago\n`+
@@ -94,7 +99,8 @@ func TestResolveOnlyExplainsWithoutYes(t *testing.T) {
 		s.GetSettlement() != droverv1.Settlement_SETTLEMENT_TAKE_BACK || s.GetReason() != "burnt" {
 		t.Errorf("settled %v", f.settled)
 	}
-	f.expect(t, cmdline.ExitUsage, `^$`, `must be one of`, "resolve", movingJob, "lost", "--at", "nancy", "--epoch", "2")
+	f.expect(t, cmdline.ExitUsage, `^$`, `must be one of`, "resolve", movingJob, "lost", "--at", "nancy", "--epoch",
+		"2")
 	f.expect(t, cmdline.ExitUsage, `^$`, `epoch`, "resolve", movingJob, "aborted", "--at", "nancy")
 }
 
@@ -102,24 +108,32 @@ func TestJobsShowTheirMovesAndWhatIsUncertain(t *testing.T) {
 	f := newFakeGrid(t)
 	f.expect(t, cmdline.ExitOK, `state +moving to nancy\n(.|\n)*`+
 		`moved +- from nancy to lyon: drain\nstayed +- from lyon to rennes: no answer in time\nmoving +2001-09-0[89] \d\d:\d\d:\d\d from lyon to nancy\nretry of +01a1fddd-b7ba-7e51-8bf0-000000000000\nattempt +2\n`, `^$`, "job", movingJob)
-	f.expect(t, cmdline.ExitOK, `"peer": "nancy",\n +"attempt": 2,\n +"retryOf": "01a1(.|\n)*"moves": `, `^$`, "job", movingJob, "--json")
-	f.expect(t, cmdline.ExitOK, `lyon +moving to nancy .* moved once, attempt 2, retry of 01a1(.|\n)*nancy +unknown for 1m10s \(was incoming from lyon, cancel recorded\)`,
+	f.expect(t, cmdline.ExitOK, `"peer": "nancy",\n +"attempt": 2,\n +"retryOf": "01a1(.|\n)*"moves": `, `^$`, "job",
+		movingJob, "--json")
+	f.expect(t, cmdline.ExitOK,
+		`lyon +moving to nancy .* moved once, attempt 2, retry of 01a1(.|\n)*nancy +unknown for 1m10s \(was incoming from lyon, cancel recorded\)`,
 		`^drover: no answer from site rennes \(no answer in time\): .*\n$`, "queue")
-	f.expect(t, cmdline.ExitOK, `"cancelRecorded": true,\n +"unknownFor": "70s"(.|\n)*"missing": \[(.|\n)*"site": "rennes"`, `^$`, "queue", "--json")
+	f.expect(t, cmdline.ExitOK,
+		`"cancelRecorded": true,\n +"unknownFor": "70s"(.|\n)*"missing": \[(.|\n)*"site": "rennes"`, `^$`, "queue",
+		"--json")
 	f.expect(t, cmdline.ExitOK, `draining; degraded: its disk is full or fails\n`, `^$`, "sites")
-	f.expect(t, cmdline.ExitOK, `"draining": true,\n +"commits": "7",\n +"syncs": "3",\n +"degraded": true`, `^$`, "sites", "--json")
+	f.expect(t, cmdline.ExitOK, `"draining": true,\n +"commits": "7",\n +"syncs": "3",\n +"degraded": true`, `^$`,
+		"sites", "--json")
 }
 
 func TestRerunNeedsAnIdempotentRequest(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, cmdline.ExitRefused, `^$`, `rerun: .*accepted: an idempotent request`, "submit", "lu", "--rerun-after", "1m")
-	f.expect(t, cmdline.ExitRefused, `^$`, `rerun: .*accepted: an idempotent request`, "call", "lu", "--rerun-after", "1m")
+	f.expect(t, cmdline.ExitRefused, `^$`, `rerun: .*accepted: an idempotent request`, "submit", "lu", "--rerun-after",
+		"1m")
+	f.expect(t, cmdline.ExitRefused, `^$`, `rerun: .*accepted: an idempotent request`, "call", "lu", "--rerun-after",
+		"1m")
 	f.expect(t, cmdline.ExitUsage, `^$`, `--rerun-after -1s`, "wait", movingJob, "--rerun-after=-1s")
 }
 
 func TestASilentSiteIsNamedWithTheNumberOfTries(t *testing.T) {
 	f := newFakeGrid(t)
 	f.expect(t, cmdline.ExitUnavailable, `^$`,
-		`job `+movingJob+`: gave up after \S+ and \d+ tr(y|ies), the last at site lyon: (.|\n)*hint: the job's state is unknown while site lyon is silent`,
+		`job `+movingJob+
+			`: gave up after \S+ and \d+ tr(y|ies), the last at site lyon: (.|\n)*hint: the job's state is unknown while site lyon is silent`,
 		"wait", movingJob, "--patience", "300ms")
 }

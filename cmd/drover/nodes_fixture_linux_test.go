@@ -69,13 +69,16 @@ func newCluster(t testing.TB, n, processors int, lines, services string, keys ..
 	dir := shortDir(t)
 	c := &cluster{t: t, program: program, dir: dir, front: hosts[0]}
 	t.Cleanup(c.end)
-	c.write("agent", "version: 1\nname: agent\nlisten: 127.0.0.1:7410\ngossip: {bind: 127.0.0.1:7411}\nreallocation: {period: off}\n")
+	c.write("agent", "version: 1\nname: agent\nlisten: 127.0.0.1:7410\ngossip: {bind: 127.0.0.1:7411}\n"+
+		"reallocation: {period: off}\n")
 	var list strings.Builder
 	for i, h := range hosts[1:] {
 		m := &machine{Host: h, dir: filepath.Join(dir, "own", h.Name)}
-		m.daemon = c.hosted(h, "node", "--name", h.Name, "--site", "lyon", "--listen", h.Address+":7470", "--insecure", "--dir", m.dir, "--processors", strconv.Itoa(processors), "--log-level", "debug")
+		m.daemon = c.hosted(h, "node", "--name", h.Name, "--site", "lyon", "--listen", h.Address+":7470", "--insecure",
+			"--dir", m.dir, "--processors", strconv.Itoa(processors), "--log-level", "debug")
 		c.nodes = append(c.nodes, m)
-		fmt.Fprintf(&list, "  - {name: %s, processors: %d, memory: 1GiB, address: \"http://%s:7470\"", h.Name, processors, h.Address)
+		fmt.Fprintf(&list, "  - {name: %s, processors: %d, memory: 1GiB, address: \"http://%s:7470\"", h.Name,
+			processors, h.Address)
 		if i < len(keys) {
 			list.WriteString(", " + keys[i])
 		}
@@ -236,7 +239,8 @@ func removeGroups(t testing.TB, name string) {
 // try runs a command line at the front end.
 func (c *cluster) try(args ...string) (string, int) {
 	c.t.Helper()
-	cmd := exec.CommandContext(c.t.Context(), c.program, append([]string{"--agent", "http://127.0.0.1:7410"}, args...)...)
+	cmd := exec.CommandContext(c.t.Context(), c.program, append([]string{"--agent", "http://127.0.0.1:7410"},
+		args...)...)
 	var out, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := c.front.Start(cmd); err != nil {
@@ -296,7 +300,9 @@ func (c *cluster) lose(how func(*machine), nodes ...*machine) {
 		how(m)
 	}
 	for i, m := range nodes {
-		c.until("the policy knows that "+m.Name+" is gone", func() bool { return c.said(c.server, "node-down: node="+m.Name) > before[i] })
+		c.until("the policy knows that "+m.Name+" is gone", func() bool {
+			return c.said(c.server, "node-down: node="+m.Name) > before[i]
+		})
 	}
 }
 

@@ -73,7 +73,8 @@ func TestJobsRunOnAllHostsOfASite(t *testing.T) {
 				}
 			}
 			c.done(1, ids...)
-			if text := c.run(cmdline.ExitOK, "call", "count", "below=1000000"); !strings.Contains(text, "primes      78498 below 1000000\n") {
+			if text := c.run(cmdline.ExitOK, "call", "count", "below=1000000"); !strings.Contains(text,
+				"primes      78498 below 1000000\n") {
 				t.Errorf("the count is %s", text)
 			}
 			wide := c.run(cmdline.ExitOK, "submit", "ranks")
@@ -107,7 +108,8 @@ func TestPoweredOffNodesLoseOnlyTheirJobs(t *testing.T) {
 		t.Error("it continues on its old node")
 	}
 	c.run(cmdline.ExitFailure, "wait", plain)
-	if v := c.shown(plain); v.GetState() != droverv1.JobState_JOB_STATE_FAILED || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, second.Name) {
+	if v := c.shown(plain); v.GetState() != droverv1.JobState_JOB_STATE_FAILED || v.Outcome == nil ||
+		!strings.Contains(v.Outcome.Reason, second.Name) {
 		t.Errorf("%+v %+v", v, v.Outcome)
 	}
 	c.done(2, again)
@@ -138,7 +140,8 @@ func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
 		}
 	}
 	c.run(cmdline.ExitFailure, "wait", plain)
-	if v := c.shown(plain); v.GetState() != droverv1.JobState_JOB_STATE_FAILED || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, third.Name) {
+	if v := c.shown(plain); v.GetState() != droverv1.JobState_JOB_STATE_FAILED || v.Outcome == nil ||
+		!strings.Contains(v.Outcome.Reason, third.Name) {
 		t.Errorf("%+v %+v", v, v.Outcome)
 	}
 	c.heal(away)
@@ -203,7 +206,10 @@ func TestAServerKilledDuringAPartitionStartsNoJobTwice(t *testing.T) {
 			c.kill(c.server)
 			c.finish(plain) // nobody hears of it
 			c.start(c.server)
-			c.until("the server is there again", func() bool { _, code := c.try("job", other); return code == cmdline.ExitOK })
+			c.until("the server is there again", func() bool {
+				_, code := c.try("job", other)
+				return code == cmdline.ExitOK
+			})
 			if n := len(c.copies(other)); n != 1 {
 				t.Errorf("what ran elsewhere has run %d times", n)
 			}

@@ -56,7 +56,8 @@ func (c *cluster) who(m *machine) (ids []string) {
 // what it has counted so far. Then that node loses its power.
 func TestACheckpointMovesBetweenHostsWithACorrectResult(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2, 1, "lease: 3s\npolicy: {name: dfrs, settings: {algorithm: 'GreedyPM*/per/opt=min/minvt=1', period: 1s, discover: \"off\"}}\n", primesYAML)
+	c := newCluster(t, 2, 1, "lease: 3s\npolicy: {name: dfrs, settings: {algorithm: 'GreedyPM*/per/opt=min/minvt=1', "+
+		"period: 1s, discover: \"off\"}}\n", primesYAML)
 	below, primes := c.known(4 * time.Second)
 	for range 4 {
 		c.run(cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(below))
@@ -152,7 +153,9 @@ func sleepUntil(t testing.TB, up float64) {
 // paused, on another host.
 func TestPausingOnAnotherHostFreesTheProcessorAtOnce(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2, 1, "licenses: [{name: cad, copies: 1}]\npolicy: {name: convergent, settings: {preset: deadlines}}\n", spinYAML, "score: 200", "score: 100")
+	c := newCluster(t, 2, 1,
+		"licenses: [{name: cad, copies: 1}]\npolicy: {name: convergent, settings: {preset: deadlines}}\n", spinYAML,
+		"score: 200", "score: 100")
 	slow := c.run(cmdline.ExitOK, "submit", "spin", "--license", "cad", "--walltime", "1h")
 	pid := 0
 	c.until("it computes", func() bool {
@@ -175,9 +178,11 @@ func TestPausingOnAnotherHostFreesTheProcessorAtOnce(t *testing.T) {
 	if v := c.shown(slow); v.GetState() != droverv1.JobState_JOB_STATE_RUNNING || v.Attempt != 1 {
 		t.Errorf("%+v", v)
 	}
-	if log, err := os.ReadFile(c.nodes[0].daemon.log); err != nil || !strings.Contains(string(log), "pausing: signals") {
+	if log, err := os.ReadFile(c.nodes[0].daemon.log); err != nil ||
+		!strings.Contains(string(log), "pausing: signals") {
 		// The freezer, that no program can tell from not being scheduled.
-		if stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat")); err != nil || strings.Contains(string(stat), ") T ") {
+		if stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat")); err != nil ||
+			strings.Contains(string(stat), ") T ") {
 			t.Errorf("it was stopped by a signal: %s, %v", stat, err)
 		}
 	}

@@ -31,7 +31,10 @@ func TestNodesSoak(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	policy := []string{"easy", "cbf", "dfrs"}[r.IntN(3)]
 	t.Logf("policy %s", policy)
-	s := &soak{cluster: newCluster(t, 3, 2, "lease: "+lease.String()+"\npolicy: {name: "+policy+"}\n", beatYAML), rand: r, lease: lease}
+	s := &soak{
+		cluster: newCluster(t, 3, 2, "lease: "+lease.String()+"\npolicy: {name: "+policy+"}\n", beatYAML), rand: r,
+		lease: lease,
+	}
 	for end := time.Now().Add(*nodesTime); time.Now().Before(end) && !t.Failed(); {
 		s.feed()
 		s.fail()
@@ -51,7 +54,8 @@ func (s *soak) feed() {
 	open := 0
 	for _, id := range s.all {
 		// One that was lost is not open: it has written nothing for long.
-		if all := s.copies(id); len(all) == 0 || !all[len(all)-1].ended && uptime(s.t)-all[len(all)-1].last < 4*s.lease.Seconds() {
+		if all := s.copies(id); len(all) == 0 ||
+			!all[len(all)-1].ended && uptime(s.t)-all[len(all)-1].last < 4*s.lease.Seconds() {
 			open++
 		}
 	}
@@ -116,7 +120,8 @@ func (s *soak) check() {
 		copies += len(all)
 		switch {
 		case v.GetState() == droverv1.JobState_JOB_STATE_DONE && len(all) > 0 && all[len(all)-1].ended:
-		case v.GetState() == droverv1.JobState_JOB_STATE_FAILED && v.Outcome != nil && v.Outcome.ExitCode == 0 && v.Outcome.Reason != "" && v.GetRequest().GetService() == "beat":
+		case v.GetState() == droverv1.JobState_JOB_STATE_FAILED && v.Outcome != nil && v.Outcome.ExitCode == 0 &&
+			v.Outcome.Reason != "" && v.GetRequest().GetService() == "beat":
 			lost++
 		default:
 			s.t.Errorf("job %s (exit code %d): %+v, outcome %+v, copies %+v", id, code, v, v.Outcome, all)
@@ -127,5 +132,6 @@ func (s *soak) check() {
 			s.t.Errorf("job %s has run %d times: %+v", id, len(all), all)
 		}
 	}
-	s.t.Logf("%d jobs, of which %d were lost with their nodes and were to be executed once; %d executions", len(s.all), lost, copies)
+	s.t.Logf("%d jobs, of which %d were lost with their nodes and were to be executed once; %d executions", len(s.all),
+		lost, copies)
 }

@@ -27,7 +27,9 @@ func newOverbooked(t *testing.T) (*grid, *chaos, *victim) {
 	c := &chaos{t: t, program: program, dir: dir, lines: filepath.Join(dir, "lines"), killed: make(map[string]int)}
 	t.Cleanup(c.end)
 	agent, gossip, site := freeport.Address(t), freeport.Address(t), freeport.Address(t)
-	c.write("agent", fmt.Sprintf("version: 1\nname: agent\nlisten: %s\ngossip: {bind: %s}\nreallocation: {period: off}\n", agent, gossip))
+	c.write("agent",
+		fmt.Sprintf("version: 1\nname: agent\nlisten: %s\ngossip: {bind: %s}\nreallocation: {period: off}\n", agent,
+			gossip))
 	c.agents = append(c.agents, c.victim("agent", "agent", agent))
 	c.write("lyon", fmt.Sprintf(`version: 1
 name: lyon
@@ -90,7 +92,8 @@ func TestAnOverbookedJobIsPreemptedAndContinues(t *testing.T) {
 	// Three times as long as the gap, by how long it takes another one just now.
 	const gap = 3 * time.Second
 	known := counts[0]
-	first := g.must(t, cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "carl", "--walltime", "5m")
+	first := g.must(t, cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "carl",
+		"--walltime", "5m")
 	g.must(t, cmdline.ExitOK, "wait", first)
 	v := g.shown(t, first)
 	took := v.GetEndedAt().AsTime().Sub(v.GetStartedAt().AsTime())
@@ -102,18 +105,23 @@ func TestAnOverbookedJobIsPreemptedAndContinues(t *testing.T) {
 	g.await(t, 1)
 
 	gate := filepath.Join(c.dir, "gate")
-	bob := g.must(t, cmdline.ExitOK, "submit", "await", "file="+gate, "processors=2", "--owner", "bob", "--walltime", "60s", "--begin", gap.String(), "--deadline", "2m")
-	saved := g.must(t, cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "ann", "--walltime", "5m", "--deadline", "20m")
-	given := g.must(t, cmdline.ExitOK, "submit", "await", "file="+gate+".never", "processors=1", "--owner", "ann", "--walltime", "5m", "--deadline", "20m", "--penalty", "3")
+	bob := g.must(t, cmdline.ExitOK, "submit", "await", "file="+gate, "processors=2", "--owner", "bob", "--walltime",
+		"60s", "--begin", gap.String(), "--deadline", "2m")
+	saved := g.must(t, cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "ann",
+		"--walltime", "5m", "--deadline", "20m")
+	given := g.must(t, cmdline.ExitOK, "submit", "await", "file="+gate+".never", "processors=1", "--owner", "ann",
+		"--walltime", "5m", "--deadline", "20m", "--penalty", "3")
 	defer func() {
 		if t.Failed() {
-			t.Logf("%d primes took %v\n%s\n%s\n%s", counts[0].primes, took, g.must(t, cmdline.ExitOK, "job", bob), g.must(t, cmdline.ExitOK, "job", saved), g.must(t, cmdline.ExitOK, "site", "lyon"))
+			t.Logf("%d primes took %v\n%s\n%s\n%s", counts[0].primes, took, g.must(t, cmdline.ExitOK, "job", bob),
+				g.must(t, cmdline.ExitOK, "job", saved), g.must(t, cmdline.ExitOK, "site", "lyon"))
 		}
 	}()
 	g.until(t, func() bool {
 		return g.shown(t, saved).Checkpoints == 1 && g.shown(t, bob).GetState() == droverv1.JobState_JOB_STATE_RUNNING
 	})
-	if v := g.shown(t, saved); v.GetState() != droverv1.JobState_JOB_STATE_WAITING || v.GetCheckpointedAfter().AsDuration() <= 0 || v.GetCheckpointedAfter().AsDuration() > time.Minute {
+	if v := g.shown(t, saved); v.GetState() != droverv1.JobState_JOB_STATE_WAITING ||
+		v.GetCheckpointedAfter().AsDuration() <= 0 || v.GetCheckpointedAfter().AsDuration() > time.Minute {
 		t.Errorf("the job that can be checkpointed is %+v", v)
 	}
 	for _, args := range [][]string{{"job", saved}, {"why", saved}} {
@@ -137,14 +145,17 @@ func TestAnOverbookedJobIsPreemptedAndContinues(t *testing.T) {
 	}
 	g.must(t, cmdline.ExitOK, "wait", bob)
 	g.must(t, cmdline.ExitOK, "wait", saved)
-	if v := g.shown(t, saved); v.Checkpoints != 1 || v.Attempt != 2 || v.GetAgreement() != droverv1.AgreementState_AGREEMENT_STATE_KEPT {
+	if v := g.shown(t, saved); v.Checkpoints != 1 || v.Attempt != 2 ||
+		v.GetAgreement() != droverv1.AgreementState_AGREEMENT_STATE_KEPT {
 		t.Errorf("%+v", v)
 	}
 	logs := g.must(t, cmdline.ExitOK, "logs", saved)
-	if want := fmt.Sprintf("primes      %d below %d\n", known.primes, known.below); !strings.Contains(logs, "resumed at") || !strings.Contains(logs, want) {
+	if want := fmt.Sprintf("primes      %d below %d\n", known.primes, known.below); !strings.Contains(logs,
+		"resumed at") || !strings.Contains(logs, want) {
 		t.Errorf("no %q in\n%s", want, logs)
 	}
-	if text := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(text, "3 made: 0 open, 2 kept") || !strings.Contains(text, "1 broken by the site") || !strings.Contains(text, "penalties 3") {
+	if text := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(text, "3 made: 0 open, 2 kept") ||
+		!strings.Contains(text, "1 broken by the site") || !strings.Contains(text, "penalties 3") {
 		t.Errorf("the site is\n%s", text)
 	}
 }

@@ -86,7 +86,8 @@ func endText(j *client.Job, now time.Time) string {
 	if end.Before(now) {
 		return fmt.Sprintf(", %s to end at %s, which has passed", j.EstimateKind, clock(end))
 	}
-	return fmt.Sprintf(", %s to end at %s, in %s", j.EstimateKind, soon(now, end.Sub(now)), cmdline.Span(end.Sub(now).Round(time.Second)))
+	return fmt.Sprintf(", %s to end at %s, in %s", j.EstimateKind, soon(now, end.Sub(now)),
+		cmdline.Span(end.Sub(now).Round(time.Second)))
 }
 
 // sending shows the progress of an upload in bytes.
@@ -105,7 +106,8 @@ func (p *progress) retried(j *client.Job) {
 	}
 	p.clear()
 	p.announced = j.ID
-	_, _ = fmt.Fprintf(p.app.Stderr, "drover: the state of job %s is unknown: submitted again as job %s at site %s\n", j.RetryOf, j.ID, j.Site)
+	_, _ = fmt.Fprintf(p.app.Stderr, "drover: the state of job %s is unknown: submitted again as job %s at site %s\n",
+		j.RetryOf, j.ID, j.Site)
 }
 
 // possibleJob returns the ID of a job that may have been accepted although its submission

@@ -36,7 +36,9 @@ func (c *reallocateCmd) Run(a *app) error {
 		return cmdline.WriteJSON(a.Stdout, r)
 	}
 	if len(r.Jobs) > 0 {
-		t := cmdline.NewTable(a.Stdout, table.Row{"job", "service", "from", "to", "width", "ect", "new ect", "gain", "state"},
+		t := cmdline.NewTable(a.Stdout, table.Row{
+			"job", "service", "from", "to", "width", "ect", "new ect", "gain", "state",
+		},
 			"width", "ect", "new ect", "gain")
 		for i := range r.Jobs {
 			j := &r.Jobs[i]
@@ -45,7 +47,8 @@ func (c *reallocateCmd) Run(a *app) error {
 				width = fmt.Sprintf("%d>%d", j.Before.Width, j.After.Width)
 			}
 			t.AppendRow(table.Row{
-				j.ID, j.Service, j.From, j.To, width, cmdline.Span(j.ECTBefore), cmdline.Span(j.ECTAfter), cmdline.Span(j.Gain), reallocatedState(j),
+				j.ID, j.Service, j.From, j.To, width, cmdline.Span(j.ECTBefore), cmdline.Span(j.ECTAfter),
+				cmdline.Span(j.Gain), reallocatedState(j),
 			})
 		}
 		t.Render()
@@ -73,12 +76,14 @@ func roundSummary(r *client.RoundRecord) string {
 		does = "would be moved"
 	}
 	text := fmt.Sprintf("%s, %s: %d of %s at %s %s, total gain %s",
-		r.Algorithm, r.Heuristic, r.Moves, plural(r.Jobs, "waiting job"), plural(r.Sites, "site"), does, cmdline.Span(r.Gain))
+		r.Algorithm, r.Heuristic, r.Moves, plural(r.Jobs, "waiting job"), plural(r.Sites, "site"), does,
+		cmdline.Span(r.Gain))
 	if r.Failed > 0 {
 		text += fmt.Sprintf("; %d could not be ordered", r.Failed)
 	}
 	if r.Kept > 0 {
 		text += fmt.Sprintf("; %d kept their slots", r.Kept)
 	}
-	return text + fmt.Sprintf(" (took %s, %s of it in %s)", cmdline.Span(r.Took), cmdline.Span(r.Asking), plural(r.Questions, "question"))
+	return text + fmt.Sprintf(" (took %s, %s of it in %s)", cmdline.Span(r.Took), cmdline.Span(r.Asking),
+		plural(r.Questions, "question"))
 }

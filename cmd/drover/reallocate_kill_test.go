@@ -45,16 +45,20 @@ func newMortal(t *testing.T) *mortal {
 	seeds := fmt.Sprintf("[%q, %q]", agents[1], agents[3])
 	for i, name := range []string{"first", "second"} {
 		// The patience is for busy machines: a site that lives and answers late fails an order too.
-		m.chaos.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\npatience: 10s\nreallocation: {period: off}\n",
-			name, agents[2*i], agents[2*i+1], seeds))
+		m.chaos.write(name,
+			fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\npatience: 10s\n"+
+				"reallocation: {period: off}\n",
+				name, agents[2*i], agents[2*i+1], seeds))
 		m.chaos.agents = append(m.chaos.agents, m.chaos.victim("agent", name, agents[2*i]))
 	}
 	m.first, m.grid = m.chaos.agents[0], &grid{agent: m.chaos.agents[1].url}
 	for name, lines := range narrow {
 		address, dir := freeport.Address(t), filepath.Join(m.chaos.dir, name)
-		m.chaos.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\nurl: %s\ngossip: {bind: %s, seeds: %s}\ndata_dir: %s\ngrace: 1s\non_stop: end\n%s%s",
-			name, address, m.taps.before(t, name, address), freeport.Address(t), seeds, dir, lines,
-			strings.Replace(testServices, "  catalogue: services.yaml\n", "", 1)))
+		m.chaos.write(name,
+			fmt.Sprintf("version: 1\nname: %s\nlisten: %s\nurl: %s\ngossip: {bind: %s, seeds: %s}\ndata_dir: %s\n"+
+				"grace: 1s\non_stop: end\n%s%s",
+				name, address, m.taps.before(t, name, address), freeport.Address(t), seeds, dir, lines,
+				strings.Replace(testServices, "  catalogue: services.yaml\n", "", 1)))
 		v := m.chaos.victim("server", name, address)
 		v.dir, m.byName[name] = dir, v
 		m.chaos.servers = append(m.chaos.servers, v)
@@ -96,7 +100,9 @@ func (s *stream) settle(t *testing.T) {
 		at := slices.Concat(s.busy[odd:odd+1], every(s.waiting, odd))
 		stayed := func(id string) bool { return slices.Contains(at, id) && len(s.job(t, id).Moves) == 0 }
 		want := slices.DeleteFunc(at, func(id string) bool { return !stayed(id) })
-		if d := cmp.Diff(want, slices.DeleteFunc(slices.Clone(got), func(id string) bool { return !stayed(id) })); d != "" {
+		if d := cmp.Diff(want, slices.DeleteFunc(slices.Clone(got), func(id string) bool {
+			return !stayed(id)
+		})); d != "" {
 			t.Errorf("the order at site %d: %s", odd, d)
 		}
 	}
@@ -136,7 +142,9 @@ func TestAnAgentKilledBetweenHoldAndPlaceLosesNoJob(t *testing.T) {
 	t.Logf("all wait again after %v", time.Since(began))
 	m.chaos.start(m.first)
 	(&grid{agent: m.first.url}).await(t, 2)
-	if r := (&grid{agent: m.first.url}).reallocate(t, "--algorithm", "all-cancellation"); int(r.GetRecord().GetJobs()) != len(s.waiting) || len(r.Missing) > 0 {
+	if r := (&grid{agent: m.first.url}).reallocate(t, "--algorithm", "all-cancellation"); int(
+		r.GetRecord().GetJobs(),
+	) != len(s.waiting) || len(r.Missing) > 0 {
 		t.Errorf("the next round: %+v", r)
 	}
 	s.settle(t)

@@ -126,7 +126,8 @@ func every(ids []string, odd int) (list []string) {
 // reallocate makes a round by the command, and returns what it prints as JSON.
 func (g *grid) reallocate(t *testing.T, args ...string) *droverv1.ReallocateResponse {
 	t.Helper()
-	return decode(t, g.must(t, cmdline.ExitOK, append([]string{"--json", "reallocate"}, args...)...), &droverv1.ReallocateResponse{})
+	return decode(t, g.must(t, cmdline.ExitOK, append([]string{"--json", "reallocate"}, args...)...),
+		&droverv1.ReallocateResponse{})
 }
 
 func meanResponse(jobs []*client.Job) time.Duration {
@@ -192,7 +193,8 @@ func (s *stream) leave(t *testing.T, stuck []string) {
 		var moved []string
 		for _, j := range real.GetJobs() {
 			moved = append(moved, j.GetJobId())
-			if !j.GetOrdered() || j.GetFrom() != "lyon" || j.GetTo() != "nancy" || j.GetGain().AsDuration() < 500*time.Second {
+			if !j.GetOrdered() || j.GetFrom() != "lyon" || j.GetTo() != "nancy" ||
+				j.GetGain().AsDuration() < 500*time.Second {
 				t.Errorf("%+v", j)
 			}
 		}
@@ -204,13 +206,15 @@ func (s *stream) leave(t *testing.T, stuck []string) {
 			dry = nil
 		}
 		for _, j := range s.done(t, leave...) {
-			if len(j.Moves) != 1 || !strings.HasPrefix(j.Moves[0].Reason, "reallocation (regular, mct): ") || j.Moves[0].Agent != "agent" ||
+			if len(j.Moves) != 1 || !strings.HasPrefix(j.Moves[0].Reason, "reallocation (regular, mct): ") ||
+				j.Moves[0].Agent != "agent" ||
 				j.Moves[0].PredictedGain == nil || j.Moves[0].MinGain == nil || *j.Moves[0].MinGain != time.Minute {
 				t.Errorf("%s was moved: %+v", j.ID, j.Moves)
 			}
 		}
 	}
-	if shown := s.grid.must(t, cmdline.ExitOK, "moves", "--state", "moved"); strings.Count(shown, "reallocation (regular, mct): ") != len(stuck) {
+	if shown := s.grid.must(t, cmdline.ExitOK, "moves", "--state", "moved"); strings.Count(shown,
+		"reallocation (regular, mct): ") != len(stuck) {
 		t.Errorf("the moves are %s", shown)
 	}
 	if s.job(t, s.busy[0]).State.Final() {
@@ -237,7 +241,8 @@ func (s *stream) compare(t *testing.T, dry, real *droverv1.ReallocateResponse) {
 func TestTwoAgentsRunConcurrentRounds(t *testing.T) {
 	g := startGridOf(t, narrow)
 	cfg := agent.Default()
-	cfg.Name, cfg.Listen, cfg.Gossip.Bind, cfg.Gossip.Seeds, cfg.Reallocation.Period = "other", "127.0.0.1:0", "127.0.0.1:0", []string{g.seed}, "off"
+	cfg.Name, cfg.Listen, cfg.Gossip.Bind, cfg.Gossip.Seeds, cfg.Reallocation.Period = "other", "127.0.0.1:0",
+		"127.0.0.1:0", []string{g.seed}, "off"
 	second, err := agent.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -262,11 +267,14 @@ func TestTwoAgentsRunConcurrentRounds(t *testing.T) {
 	for _, from := range []*grid{g, other} {
 		wg.Go(func() {
 			for i := range 6 {
-				algorithm, heuristic := "regular", []string{"mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain"}[i]
+				algorithm, heuristic := "regular", []string{
+					"mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain",
+				}[i]
 				if i%2 == 0 {
 					algorithm = "all-cancellation"
 				}
-				from.reallocate(t, "--algorithm", algorithm, "--heuristic", heuristic, "--window", "all", "--threshold", "0s")
+				from.reallocate(t, "--algorithm", algorithm, "--heuristic", heuristic, "--window", "all", "--threshold",
+					"0s")
 			}
 		})
 	}

@@ -67,7 +67,8 @@ func describe(err error, code int) errorJSON {
 	if e, ok := errors.AsType[*submission.PatienceError](err); ok && e.Job != "" {
 		v.JobID = e.Job
 		if e.Target.Site != "" {
-			v.Hint = fmt.Sprintf("the job's state is unknown while site %s is silent; try again later, or with a longer --patience",
+			v.Hint = fmt.Sprintf("the job's state is unknown while site %s is silent; try again later, or with a "+
+				"longer --patience",
 				e.Target.Site)
 		}
 	}

@@ -105,7 +105,8 @@ func (r *request) deadlineArgs(now time.Time) ([]client.Arg, error) {
 	terms := r.Value != 0 || r.Penalty != 0 || r.Checkpointable
 	switch {
 	case r.Deadline == nil && (r.BestEffort || terms):
-		return nil, &cmdline.UsageError{Message: "--best-effort, --value, --penalty and --checkpointable need --deadline"}
+		return nil,
+			&cmdline.UsageError{Message: "--best-effort, --value, --penalty and --checkpointable need --deadline"}
 	case r.BestEffort && terms:
 		return nil, &cmdline.UsageError{
 			Message: "--best-effort makes no agreement, accepted: without --value, --penalty and --checkpointable",
@@ -179,9 +180,12 @@ func (r *request) licenseArgs(time.Time) ([]client.Arg, error) {
 		}
 		switch {
 		case name == "" || err != nil:
-			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--license %q, accepted: NAME, or NAME:N with N copies", text)}
+			return nil,
+				&cmdline.UsageError{Message: fmt.Sprintf("--license %q, accepted: NAME, or NAME:N with N copies", text)}
 		case seen[name]:
-			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--license %s twice, accepted: once, with its copies (%s:2)", name, name)}
+			return nil,
+				&cmdline.UsageError{Message: fmt.Sprintf("--license %s twice, accepted: once, with its copies (%s:2)",
+					name, name)}
 		}
 		seen[name] = true
 		args = append(args, client.License(name, int(copies)))
@@ -205,7 +209,9 @@ func parseAfter(text string) (s selector, anyState bool, err error) {
 	if isTime(name) {
 		hint = "the earliest start is --begin " + name
 	}
-	return s, anyState, &cmdline.UsageError{Message: fmt.Sprintf("--after %q, accepted: %s", text, afterForms), Hint: hint}
+	return s, anyState, &cmdline.UsageError{
+		Message: fmt.Sprintf("--after %q, accepted: %s", text, afterForms), Hint: hint,
+	}
 }
 
 // isTime reports whether text is a duration or an instant. Slurm users expect a time

@@ -97,7 +97,9 @@ func reservationTable(a *app, list []client.Reservation) table.Writer {
 		"width", "running", "waiting")
 	for i := range list {
 		r := &list[i]
-		t.AppendRow(table.Row{r.ID, r.Name, r.Owner, r.Site, r.State, r.Width, day(r.Start), day(r.End), r.Running, r.Waiting})
+		t.AppendRow(table.Row{
+			r.ID, r.Name, r.Owner, r.Site, r.State, r.Width, day(r.Start), day(r.End), r.Running, r.Waiting,
+		})
 	}
 	return t
 }

@@ -27,11 +27,14 @@ func newReserved(t *testing.T) (*grid, *chaos, *victim) {
 	c := &chaos{t: t, program: program, dir: dir, lines: filepath.Join(dir, "lines"), killed: make(map[string]int)}
 	t.Cleanup(c.end)
 	agent, gossip, site := freeport.Address(t), freeport.Address(t), freeport.Address(t)
-	c.write("agent", fmt.Sprintf("version: 1\nname: agent\nlisten: %s\ngossip: {bind: %s}\nreallocation: {period: off}\n", agent, gossip))
+	c.write("agent",
+		fmt.Sprintf("version: 1\nname: agent\nlisten: %s\ngossip: {bind: %s}\nreallocation: {period: off}\n", agent,
+			gossip))
 	c.agents = append(c.agents, c.victim("agent", "agent", agent))
 	c.write("lyon", fmt.Sprintf("version: 1\nname: lyon\nlisten: %s\ngossip: {bind: %s, seeds: [%q]}\ndata_dir: %s\n"+
 		"nodes: [{count: 2, processors: 2}]\npolicy: {name: dynp}\ngrace: 1s\n%s",
-		site, freeport.Address(t), gossip, filepath.Join(dir, "lyon"), strings.Replace(testServices, "  catalogue: services.yaml\n", "", 1)))
+		site, freeport.Address(t), gossip, filepath.Join(dir, "lyon"),
+		strings.Replace(testServices, "  catalogue: services.yaml\n", "", 1)))
 	v := c.victim("server", "lyon", site)
 	v.dir = filepath.Join(dir, "lyon")
 	c.servers = append(c.servers, v)
@@ -45,13 +48,16 @@ func newReserved(t *testing.T) (*grid, *chaos, *victim) {
 func TestReservationsAndAgreementsSurviveAKilledServer(t *testing.T) {
 	g, c, lyon := newReserved(t)
 	gate := filepath.Join(c.dir, "gate")
-	argv, err := json.Marshal([]string{"sh", "-c", `until [ -e "$0" ]; do sleep 0.05; done; echo "$DROVER_JOB_ID" >> "$1"`, gate, c.lines})
+	argv, err := json.Marshal([]string{
+		"sh", "-c", `until [ -e "$0" ]; do sleep 0.05; done; echo "$DROVER_JOB_ID" >> "$1"`, gate, c.lines,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	held := "argv=" + string(argv)
 	now := g.must(t, cmdline.ExitOK, "reserve", "--width", "2", "--duration", "20m", "--name", "now")
-	later := g.must(t, cmdline.ExitOK, "reserve", "--width", "4", "--duration", "10m", "--from", "2h", "--name", "later")
+	later := g.must(t, cmdline.ExitOK, "reserve", "--width", "4", "--duration", "10m", "--from", "2h", "--name",
+		"later")
 	inside := g.must(t, cmdline.ExitOK, "submit", "exec", held, "--into", now)
 	future := g.must(t, cmdline.ExitOK, "submit", "exec", held, "--into", later)
 	agreed := g.must(t, cmdline.ExitOK, "submit", "exec", held, "--deadline", "1h", "--value", "4")
@@ -82,7 +88,9 @@ func TestReservationsAndAgreementsSurviveAKilledServer(t *testing.T) {
 	c.start(lyon)
 	state(future, droverv1.JobState_JOB_STATE_WAITING)
 	shown := g.must(t, cmdline.ExitOK, "site", "lyon")
-	for _, want := range []string{"1 made: 0 open, 1 kept", "1 waiting jobs with an agreement", "follows", "self-tuning steps", later} {
+	for _, want := range []string{
+		"1 made: 0 open, 1 kept", "1 waiting jobs with an agreement", "follows", "self-tuning steps", later,
+	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("no %q in\n%s", want, shown)
 		}
@@ -90,7 +98,8 @@ func TestReservationsAndAgreementsSurviveAKilledServer(t *testing.T) {
 	g.must(t, cmdline.ExitOK, "unreserve", later)
 	g.must(t, cmdline.ExitCancelled, "wait", future)
 	text, err := os.ReadFile(c.lines)
-	if err != nil || strings.Count(string(text), inside) != 1 || strings.Count(string(text), agreed) != 1 || strings.Contains(string(text), future) {
+	if err != nil || strings.Count(string(text), inside) != 1 || strings.Count(string(text), agreed) != 1 ||
+		strings.Contains(string(text), future) {
 		t.Errorf("runs: %q, %v", text, err)
 	}
 }

@@ -24,7 +24,8 @@ var settlements = map[client.SettleAs]struct{ does, risks, check string }{
 			"             if %[1]s is the source, it forgets the job, because another site has it",
 		"at the target: if the source has kept the job, it runs twice;\n" +
 			"             at the source: if no other site has the job, it is lost",
-		"look at the other site's disk: drover.db in its data directory, or the job's directory there, says whether it has run",
+		"look at the other site's disk: drover.db in its data directory, or the job's directory there, says whether " +
+			"it has run",
 	},
 	client.SettleAborted: {
 		"the source has kept the job: %s drops it",

@@ -102,8 +102,10 @@ func startGridOf(t *testing.T, sites map[string]string) *grid {
 		t.Fatal(err)
 	}
 	for name, config := range sites {
-		sc, err := server.ParseConfig([]byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\ngrace: 1s\non_stop: end\n"+config+
-			"gossip: {bind: 127.0.0.1:0, seeds: ['"+g.seed+"']}\ndata_dir: "+filepath.Join(dir, name)+testServices), ".")
+		sc, err := server.ParseConfig([]byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\ngrace: 1s\n"+
+			"on_stop: end\n"+config+
+			"gossip: {bind: 127.0.0.1:0, seeds: ['"+g.seed+"']}\ndata_dir: "+filepath.Join(dir, name)+testServices),
+			".")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +263,8 @@ func TestCallReportsAJobThatEndsWithItsSite(t *testing.T) {
 	errOut.word = ": running"
 	errOut.call = func() { g.stop["lyon"](); g.stop["nancy"]() }
 	// By SIGTERM, or by its own word when it had come so far as to catch that.
-	if code := run(p); code != cmdline.ExitSignal+15 && code != cmdline.ExitFailure || !strings.Contains(errOut.buf.String(), "at site lyon: failed") {
+	if code := run(p); code != cmdline.ExitSignal+15 && code != cmdline.ExitFailure ||
+		!strings.Contains(errOut.buf.String(), "at site lyon: failed") {
 		t.Errorf("call exits with %d: %s%s", code, out, errOut.buf.String())
 	}
 }
@@ -280,7 +283,8 @@ func TestRolesAsProcesses(t *testing.T) {
 		"version: 1\nname: g\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\n"))
 	catalogue := write("services.yaml", string(bundledYAML))
 	_, _, stopSite := startRole(t, "server", "--seed", seed, "--config", write("site.yaml",
-		"version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\ndata_dir: "+filepath.Join(dir, "data")+
+		"version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\ndata_dir: "+filepath.Join(dir,
+			"data")+
 			"\nnodes: [{processors: 2}]\nservices: {catalogue: "+catalogue+"}\n"))
 	g := &grid{agent: url}
 	g.await(t, 1)

@@ -212,7 +212,9 @@ func (a *app) selectJobs(grid *client.Client, texts []string, change bool) (sele
 		selectors = append(selectors, s)
 	}
 	found.single = len(selectors) == 1 && selectors[0].kind != selectAll && selectors[0].kind != selectRange
-	if slices.ContainsFunc(selectors, func(s selector) bool { return s.kind == selectPrefix || s.kind == selectRange }) {
+	if slices.ContainsFunc(selectors, func(s selector) bool {
+		return s.kind == selectPrefix || s.kind == selectRange
+	}) {
 		list, err := grid.Jobs(a.ctx, client.JobFilter{})
 		if err != nil {
 			return found, err

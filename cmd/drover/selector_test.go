@@ -17,15 +17,18 @@ const someID = "01a1fddd-b7ba-7e51-8bf0-783efd4419a7"
 
 func TestParseSelector(t *testing.T) {
 	for text, want := range map[string]selectorKind{
-		someID: selectID, "01a1": selectPrefix, "0": selectPrefix, "01a1fddd-": selectPrefix, "01a1fddd-b7ba-7": selectPrefix,
-		"last": selectLast, "all": selectAll, "01..02": selectRange, "01..last": selectRange, "last..": selectRange, "01..": selectRange, "..02": selectRange, someID + ".." + someID: selectRange,
+		someID: selectID, "01a1": selectPrefix, "0": selectPrefix, "01a1fddd-": selectPrefix,
+		"01a1fddd-b7ba-7": selectPrefix,
+		"last":            selectLast, "all": selectAll, "01..02": selectRange, "01..last": selectRange,
+		"last..": selectRange, "01..": selectRange, "..02": selectRange, someID + ".." + someID: selectRange,
 	} {
 		if s, err := parseSelector(text); err != nil || s.kind != want || s.text != text {
 			t.Errorf("%q: %+v, %v", text, s, err)
 		}
 	}
 	for _, text := range []string{
-		"", "..", "x", "01A1", "01a1-", "01a1fdddb", "-", "all..01", "01..last..", "01...02", "01..x", someID + "0", "01a1fddd_", "latest", " 01", "01 ",
+		"", "..", "x", "01A1", "01a1-", "01a1fdddb", "-", "all..01", "01..last..", "01...02", "01..x", someID + "0",
+		"01a1fddd_", "latest", " 01", "01 ",
 	} {
 		if s, err := parseSelector(text); err == nil {
 			t.Errorf("%q is taken for %+v", text, s)
@@ -47,7 +50,8 @@ func FuzzParseSelector(f *testing.F) {
 				t.Fatalf("%q: %+v", text, s)
 			}
 		}
-		if s.kind == selectPrefix && !isIDPrefix(text) || s.kind == selectID && !isID(text) || s.kind == selectRange && s.from+s.to == "" {
+		if s.kind == selectPrefix && !isIDPrefix(text) || s.kind == selectID && !isID(text) ||
+			s.kind == selectRange && s.from+s.to == "" {
 			t.Fatalf("%q: %+v", text, s)
 		}
 	})
@@ -59,10 +63,13 @@ func TestIndexAgreesWithALinearSearch(t *testing.T) {
 		digits := rapid.SliceOfN(rapid.IntRange(0, 0x3f), 0, 20).Draw(t, "IDs")
 		var jobs []*client.Job
 		for _, d := range digits {
-			jobs = append(jobs, &client.Job{ID: fmt.Sprintf("%02x", d) + someID[2:], Owner: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "owner")})
+			jobs = append(jobs, &client.Job{
+				ID: fmt.Sprintf("%02x", d) + someID[2:], Owner: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "owner"),
+			})
 		}
 		x := newIndex(jobs)
-		prefix := fmt.Sprintf("%02x", rapid.IntRange(0, 0x3f).Draw(t, "prefix"))[:rapid.IntRange(1, 2).Draw(t, "length")]
+		prefix := fmt.Sprintf("%02x", rapid.IntRange(0, 0x3f).Draw(t, "prefix"))[:rapid.IntRange(1, 2).Draw(t,
+			"length")]
 		fits := make(map[string]bool)
 		for _, j := range jobs {
 			if strings.HasPrefix(j.ID, prefix) {
@@ -97,7 +104,9 @@ func TestIndexAgreesWithALinearSearch(t *testing.T) {
 }
 
 func TestAMovedJobIsListedOnce(t *testing.T) {
-	x := newIndex([]*client.Job{{ID: someID, State: client.Gone, Epoch: 1}, {ID: someID, State: client.Waiting, Epoch: 2}})
+	x := newIndex([]*client.Job{
+		{ID: someID, State: client.Gone, Epoch: 1}, {ID: someID, State: client.Waiting, Epoch: 2},
+	})
 	if len(x) != 1 || x[0].State != client.Waiting {
 		t.Errorf("%+v", x)
 	}
@@ -106,7 +115,8 @@ func TestAMovedJobIsListedOnce(t *testing.T) {
 // A job of a silent site could have the same prefix. Showing the other one does no harm.
 func TestPrefixesAreRefusedForChangesWhileASiteIsSilent(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, cmdline.ExitUnavailable, ``, `site rennes does not answer and could have another job that begins with "01a1fd"\nhint: use the complete ID if it is this job: `+movingJob, "cancel", "01a1fd")
+	f.expect(t, cmdline.ExitUnavailable, ``,
+		`site rennes does not answer and could have another job that begins with "01a1fd"\nhint: use the complete ID if it is this job: `+movingJob, "cancel", "01a1fd")
 	f.expect(t, cmdline.ExitUnavailable, ``, `site rennes does not answer`, "move", "01a1fd", "nancy")
 	f.expect(t, cmdline.ExitOK, movingJob, `no answer from site rennes`, "job", "01a1fd")
 	f.expect(t, cmdline.ExitOK, `pending`, ``, "move", movingJob, "nancy")

@@ -61,7 +61,8 @@ type gemmCmd struct {
 
 func (c *gemmCmd) Run(a *app) error {
 	cfg := gemm.Config{
-		A: c.A, B: c.B, C: c.C, Rows: c.Rows, Inner: c.Inner, Cols: c.Cols, Alpha: c.Alpha, Beta: c.Beta, Threads: c.Threads,
+		A: c.A, B: c.B, C: c.C, Rows: c.Rows, Inner: c.Inner, Cols: c.Cols, Alpha: c.Alpha, Beta: c.Beta,
+		Threads: c.Threads,
 	}
 	if err := cfg.Validate(); err != nil {
 		return refused(err)
@@ -142,7 +143,8 @@ type execCmd struct {
 func (c *execCmd) Run(a *app) error {
 	var argv []string
 	if err := json.Unmarshal([]byte(c.Argv), &argv); err != nil || len(argv) == 0 {
-		return &cmdline.UsageError{Message: fmt.Sprintf("--argv %q, accepted: a JSON array of at least one string", c.Argv)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--argv %q, accepted: a JSON array of at least one string",
+			c.Argv)}
 	}
 	cmd := exec.CommandContext(a.ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, a.Stdout, a.Stderr

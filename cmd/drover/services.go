@@ -46,7 +46,8 @@ func (c *servicesCmd) Run(a *app) error {
 			_, _ = fmt.Fprintln(a.Stdout, services[i].Name)
 		}
 	case len(services) == 0:
-		_, _ = fmt.Fprintln(a.Stderr, "drover: no service known yet: no site has joined, or none is up\nhint: drover sites lists the sites")
+		_, _ = fmt.Fprintln(a.Stderr,
+			"drover: no service known yet: no site has joined, or none is up\nhint: drover sites lists the sites")
 	default:
 		printServices(a, services)
 		if c.Service != "" {

@@ -81,21 +81,27 @@ func givenSettings(given map[string]string) batch.Settings {
 
 func (c *simRunCmd) simulate(a *app, bar *cmdline.ProgressBar) (*sim.Result, error) {
 	if c.Scenario != "" {
-		if c.SWF != "" || c.Procs != 0 || c.Policy != "" || c.Node != 0 || len(c.Set) > 0 || c.Overrun != "kill" || c.Passes != "instant" || c.Penalty != 0 {
+		if c.SWF != "" || c.Procs != 0 || c.Policy != "" || c.Node != 0 || len(c.Set) > 0 || c.Overrun != "kill" ||
+			c.Passes != "instant" || c.Penalty != 0 {
 			return nil, &cmdline.UsageError{
-				Message: "both a scenario and --swf, --procs, --policy, --node, --set, --overrun, --passes or --penalty",
-				Hint:    "a scenario names its own traces, policies and rules",
+				Message: "both a scenario and --swf, --procs, --policy, --node, --set, --overrun, --passes or " +
+					"--penalty",
+				Hint: "a scenario names its own traces, policies and rules",
 			}
 		}
 		return c.scenario(a, bar)
 	}
 	if c.given() {
 		return nil, &cmdline.UsageError{
-			Message: "--seed, --local, --homogeneous or --compare without a scenario", Hint: "drover sim run pwa --compare",
+			Message: "--seed, --local, --homogeneous or --compare without a scenario",
+			Hint:    "drover sim run pwa --compare",
 		}
 	}
 	if c.SWF == "" {
-		return nil, &cmdline.UsageError{Message: "nothing to replay", Hint: "drover sim run --swf FILE --procs N --policy NAME, or drover sim run SCENARIO.yaml"}
+		return nil, &cmdline.UsageError{
+			Message: "nothing to replay",
+			Hint:    "drover sim run --swf FILE --procs N --policy NAME, or drover sim run SCENARIO.yaml",
+		}
 	}
 	overrun, err := sim.ParseOverrun(c.Overrun)
 	if err != nil {
@@ -106,7 +112,8 @@ func (c *simRunCmd) simulate(a *app, bar *cmdline.ProgressBar) (*sim.Result, err
 	}
 	s := &sim.Single{
 		Trace: c.SWF, Procs: c.Procs, Policy: c.Policy, Node: c.Node, Settings: givenSettings(c.Set), Overrun: overrun,
-		PassEachEvent: c.Passes == "event", Penalty: batch.Duration(c.Penalty / time.Microsecond), Places: c.Out != "", Progress: bar.Report,
+		PassEachEvent: c.Passes == "event", Penalty: batch.Duration(c.Penalty / time.Microsecond), Places: c.Out != "",
+		Progress: bar.Report,
 	}
 	if err := s.Validate(); err != nil {
 		return nil, &cmdline.UsageError{Message: err.Error(), Hint: "drover sim run --help"}
@@ -127,12 +134,16 @@ func printSummary(w io.Writer, s *sim.Summary) error {
 			return err
 		}
 	}
-	columns := []string{"jobs", "killed", "utilization", "wait mean", "median", "p95", "response mean", "bounded slowdown", "area-weighted", "makespan"}
+	columns := []string{
+		"jobs", "killed", "utilization", "wait mean", "median", "p95", "response mean", "bounded slowdown",
+		"area-weighted", "makespan",
+	}
 	t := cmdline.NewTable(w, row("site", "policy", columns...), columns...)
 	add := func(name, policy string, f *sim.Figures) {
 		t.AppendRow(row(name, policy, fmt.Sprint(f.Jobs), fmt.Sprint(f.Killed), fmt.Sprintf("%.4f", f.Utilization),
 			seconds(f.WaitMean), seconds(f.WaitMedian), seconds(f.WaitP95), seconds(f.ResponseMean),
-			fmt.Sprintf("%.2f", f.BoundedSlowdownMean), fmt.Sprintf("%.2f", f.SlowdownAreaWeighted), seconds(f.Makespan)))
+			fmt.Sprintf("%.2f", f.BoundedSlowdownMean), fmt.Sprintf("%.2f", f.SlowdownAreaWeighted),
+			seconds(f.Makespan)))
 	}
 	for i := range s.Sites {
 		add(s.Sites[i].Name, s.Sites[i].Policy, &s.Sites[i].Figures)
@@ -150,8 +161,11 @@ func printSummary(w io.Writer, s *sim.Summary) error {
 		}
 	}
 	if r := s.Reallocation; r != nil {
-		if _, err := fmt.Fprintf(w, "reallocation (%s, %s): %d rounds, %d moves of %d jobs, %d estimates in %d questions, put back later %d times, kept %d times\n",
-			r.Algorithm, r.Heuristic, r.Rounds, r.Moves, r.Moved, r.Estimates, r.Questions, r.Later, r.Kept); err != nil {
+		if _, err := fmt.Fprintf(w,
+			"reallocation (%s, %s): %d rounds, %d moves of %d jobs, %d estimates in %d questions, put back later %d "+
+				"times, kept %d times\n",
+			r.Algorithm, r.Heuristic, r.Rounds, r.Moves, r.Moved, r.Estimates, r.Questions, r.Later,
+			r.Kept); err != nil {
 			return err
 		}
 	}
@@ -200,7 +214,10 @@ func (v *simVariant) variant(s *sim.Scenario) (sim.Variant, error) {
 		}
 	}
 	if v.Compare && out.Reallocation == nil {
-		return out, &cmdline.UsageError{Message: "--compare of a scenario without reallocation", Hint: "reallocation: {} in it is that of the paper"}
+		return out, &cmdline.UsageError{
+			Message: "--compare of a scenario without reallocation",
+			Hint:    "reallocation: {} in it is that of the paper",
+		}
 	}
 	return out, nil
 }
@@ -262,6 +279,7 @@ func printSelfTuning(w io.Writer, s *sim.SiteSummary) error {
 	for _, p := range t.Policies {
 		shares = append(shares, fmt.Sprintf("%s %.1f%%", p.Name, 100*p.Share))
 	}
-	_, err := fmt.Fprintf(w, "%s: %d self-tuning steps, %d policy switches; jobs started by %s\n", s.Name, t.Steps, t.Switches, strings.Join(shares, ", "))
+	_, err := fmt.Fprintf(w, "%s: %d self-tuning steps, %d policy switches; jobs started by %s\n", s.Name, t.Steps,
+		t.Switches, strings.Join(shares, ", "))
 	return err
 }

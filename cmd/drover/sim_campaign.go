@@ -68,11 +68,13 @@ func (c *simCampaignCmd) Run(a *app) error {
 	if a.flags.JSON {
 		err = cmdline.WriteJSON(a.Stdout, view)
 	} else {
-		_, err = fmt.Fprintf(a.Stdout, "%d experiments, %d of them references: %s\n", view.Experiments, view.References, view.Results)
+		_, err = fmt.Fprintf(a.Stdout, "%d experiments, %d of them references: %s\n", view.Experiments, view.References,
+			view.Results)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Stderr, "%d experiments in %.1f s\n", report.Experiments-report.Resumed, time.Since(begin).Seconds())
+	_, err = fmt.Fprintf(a.Stderr, "%d experiments in %.1f s\n", report.Experiments-report.Resumed,
+		time.Since(begin).Seconds())
 	return err
 }

@@ -34,7 +34,9 @@ func campaignFiles(t *testing.T, lists string) string {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "c.yaml")
-	for name, text := range map[string]string{"c.yaml": "version: 1\nname: made\nscenarios: [made.yaml]\n" + lists, "made.yaml": campaignScenario} {
+	for name, text := range map[string]string{
+		"c.yaml": "version: 1\nname: made\nscenarios: [made.yaml]\n" + lists, "made.yaml": campaignScenario,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +68,8 @@ func results(t *testing.T, dir string) string {
 // TestSimCampaignResumesAfterAKill kills the program at moments that it does
 // not know of, until it has been able to end.
 func TestSimCampaignResumesAfterAKill(t *testing.T) {
-	file := campaignFiles(t, "seeds: 1..3\ndedicated: [true, false]\nalgorithms: [regular, all-cancellation]\nheuristics: [mct, minmin]\n")
+	file := campaignFiles(t, "seeds: 1..3\ndedicated: [true, false]\nalgorithms: [regular, all-cancellation]\n"+
+		"heuristics: [mct, minmin]\n")
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 	if code, _, stderr := simCampaign(t, file, "--out", whole, "--jobs", "1"); code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -77,7 +80,8 @@ func TestSimCampaignResumesAfterAKill(t *testing.T) {
 	journal := filepath.Join(killed, "journal")
 	kills := 0
 	for ended := false; !ended; {
-		cmd := exec.CommandContext(t.Context(), "drover", "sim", "campaign", file, "--out", killed, "--jobs", []string{"1", "2", "3"}[kills%3])
+		cmd := exec.CommandContext(t.Context(), "drover", "sim", "campaign", file, "--out", killed, "--jobs",
+			[]string{"1", "2", "3"}[kills%3])
 		var errOut bytes.Buffer
 		cmd.Stderr = &errOut
 		if err := cmd.Start(); err != nil {
@@ -154,7 +158,8 @@ func TestSimCampaignEndsCleanlyOnASignal(t *testing.T) {
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cmdline.ExitInterrupted {
 		t.Errorf("it ends with %v: %s", err, errOut.String())
 	}
-	if !strings.Contains(errOut.String(), "of 200 experiments are in "+dir+"; the same command resumes with the others") {
+	if !strings.Contains(errOut.String(),
+		"of 200 experiments are in "+dir+"; the same command resumes with the others") {
 		t.Errorf("it tells %s", errOut.String())
 	}
 	if rows := strings.Count(results(t, dir), "\n") - 1; rows < 5 || rows >= 200 {
@@ -167,7 +172,8 @@ func TestSimCampaignPrintsTheResultsFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := simCampaign(t, file)
 	if code != cmdline.ExitOK || stdout != "4 experiments, 2 of them references: campaign-made/results.csv\n" ||
-		!strings.HasPrefix(stderr, "4 experiments, 0 of them done, in campaign-made\n") || !strings.Contains(stderr, "4 experiments in ") {
+		!strings.HasPrefix(stderr, "4 experiments, 0 of them done, in campaign-made\n") ||
+		!strings.Contains(stderr, "4 experiments in ") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	code, stdout, stderr = simCampaign(t, file, "--quick", "--json")
@@ -176,14 +182,17 @@ func TestSimCampaignPrintsTheResultsFile(t *testing.T) {
 		t.Fatalf("exit %d, %v: %s", code, err, stderr)
 	}
 	want := campaignJSON{
-		Schema: "drover.sim.campaign/1", Campaign: "made", Results: "campaign-made-quick/results.csv", Experiments: 2, References: 1,
-		Cut: []string{"the first 14 days of each scenario", "1 of 2 seeds"},
+		Schema: "drover.sim.campaign/1", Campaign: "made", Results: "campaign-made-quick/results.csv", Experiments: 2,
+		References: 1,
+		Cut:        []string{"the first 14 days of each scenario", "1 of 2 seeds"},
 	}
-	if d := cmp.Diff(want, view); d != "" || !strings.HasPrefix(stderr, "quick: only the first 14 days of each scenario, 1 of 2 seeds\n") {
+	if d := cmp.Diff(want, view); d != "" ||
+		!strings.HasPrefix(stderr, "quick: only the first 14 days of each scenario, 1 of 2 seeds\n") {
 		t.Errorf("%s\nstderr %q", d, stderr)
 	}
 	// A quick run's rows and a whole one's do not meet.
-	if code, _, stderr = simCampaign(t, file, "--out", "campaign-made-quick"); code != cmdline.ExitRefused || !strings.Contains(stderr, "days: 14 in the folder, all now") {
+	if code, _, stderr = simCampaign(t, file, "--out", "campaign-made-quick"); code != cmdline.ExitRefused ||
+		!strings.Contains(stderr, "days: 14 in the folder, all now") {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 }
@@ -202,7 +211,10 @@ func TestSimCampaignRefusesBadInput(t *testing.T) {
 	}{
 		{"", cmdline.ExitUsage, []string{"<campaign>"}},
 		{"none.yaml", cmdline.ExitNotFound, []string{`"none.yaml": no such file, accepted: full, paper`}},
-		{bad, cmdline.ExitConfig, []string{`.yaml: line 3: scenarios[0]: "pvw", accepted: pwa, m1,`, `; line 5: heuristics[1]: "minimin", accepted: mct, minmin,`}},
+		{bad, cmdline.ExitConfig, []string{
+			`.yaml: line 3: scenarios[0]: "pvw", accepted: pwa, m1,`,
+			`; line 5: heuristics[1]: "minimin", accepted: mct, minmin,`,
+		}},
 		{file + " --jobs=-1", cmdline.ExitUsage, []string{"--jobs: -1, accepted: 1..1024"}},
 		{file + " --jobs 0", cmdline.ExitUsage, []string{"--jobs: 0, accepted: 1..1024"}},
 		{file + " --jobs 9999", cmdline.ExitUsage, []string{"--jobs: 9999, accepted: 1..1024"}},
@@ -227,15 +239,19 @@ func TestCampaignProgressIsABarOnATerminalAndFewLinesElsewhere(t *testing.T) {
 		s := &cmdline.CampaignProgress{Process: &cmdline.Process{Stderr: &errOut, Terminal: terminal}, Dir: "here"}
 		s.Report(0, campaign.Progress{Total: 400})
 		for i := 1; i <= 400; i++ {
-			s.Report(time.Duration(i)*time.Second, campaign.Progress{Done: i, Total: 400, Last: last, Left: 90 * time.Minute, Known: true})
+			s.Report(time.Duration(i)*time.Second, campaign.Progress{
+				Done: i, Total: 400, Last: last, Left: 90 * time.Minute, Known: true,
+			})
 		}
 		s.Finish()
 		text := errOut.String()
-		if !strings.HasPrefix(text, "400 experiments, 0 of them done, in here\n") || !strings.Contains(text, "1h30m left") {
+		if !strings.HasPrefix(text, "400 experiments, 0 of them done, in here\n") ||
+			!strings.Contains(text, "1h30m left") {
 			t.Errorf("terminal %v: %q", terminal, text)
 		}
 		// A percent is 4 seconds, and at least 5 are between two lines.
-		if lines := strings.Count(text, "\n"); terminal && !strings.Contains(text, "/400)") || !terminal && lines != 81 {
+		if lines := strings.Count(text, "\n"); terminal && !strings.Contains(text, "/400)") ||
+			!terminal && lines != 81 {
 			t.Errorf("terminal %v: %d lines: %q", terminal, lines, text)
 		}
 	}
@@ -243,7 +259,8 @@ func TestCampaignProgressIsABarOnATerminalAndFewLinesElsewhere(t *testing.T) {
 
 // TestTheExampleCampaignRuns so far as it is quick.
 func TestTheExampleCampaignRuns(t *testing.T) {
-	if code, _, stderr := simCampaign(t, "../../docs/examples/campaign.yaml", "--quick", "--out", t.TempDir()); code != cmdline.ExitOK {
+	if code, _, stderr := simCampaign(t, "../../docs/examples/campaign.yaml", "--quick", "--out",
+		t.TempDir()); code != cmdline.ExitOK {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

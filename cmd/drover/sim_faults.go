@@ -76,7 +76,8 @@ func (c *simFaultsCmd) Run(a *app) error {
 		return err
 	}
 	took := time.Since(begin).Seconds()
-	if _, err := fmt.Fprintf(a.Stderr, "%d seeds in %.3f s: %.0f seeds/s\n", view.Seeds, took, float64(view.Seeds)/took); err != nil {
+	if _, err := fmt.Fprintf(a.Stderr, "%d seeds in %.3f s: %.0f seeds/s\n", view.Seeds, took,
+		float64(view.Seeds)/took); err != nil {
 		return err
 	}
 	if view.Wrong != nil {

@@ -47,7 +47,9 @@ func (c *simGenerateCmd) Run(a *app) error {
 		return c.usage(err)
 	}
 	if a.flags.JSON && c.Out == "" {
-		return &cmdline.UsageError{Message: "--json without --out", Hint: "stdout is the workload's; drover sim generate --json -o FILE"}
+		return &cmdline.UsageError{
+			Message: "--json without --out", Hint: "stdout is the workload's; drover sim generate --json -o FILE",
+		}
 	}
 	trace, err := lublin.Generate(a.ctx, cfg)
 	if err != nil {
@@ -62,7 +64,8 @@ func (c *simGenerateCmd) Run(a *app) error {
 		return err
 	}
 	view := workloadJSON{
-		Schema: "drover.sim.generate/1", File: c.Out, Jobs: len(trace.Jobs), Procs: c.Procs, Load: lublin.OfferedLoad(trace.Jobs, c.Procs),
+		Schema: "drover.sim.generate/1", File: c.Out, Jobs: len(trace.Jobs), Procs: c.Procs,
+		Load: lublin.OfferedLoad(trace.Jobs, c.Procs),
 	}
 	if n := len(trace.Jobs); n > 0 {
 		view.Days = float64(trace.Jobs[n-1].Submit) / (24 * 3600)
@@ -72,7 +75,8 @@ func (c *simGenerateCmd) Run(a *app) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(a.Stderr, "%d jobs in %.1f days, offered load %.4f; made in %.3f s\n", view.Jobs, view.Days, view.Load, time.Since(begin).Seconds())
+	_, err = fmt.Fprintf(a.Stderr, "%d jobs in %.1f days, offered load %.4f; made in %.3f s\n", view.Jobs, view.Days,
+		view.Load, time.Since(begin).Seconds())
 	return err
 }
 
@@ -80,12 +84,15 @@ func (c *simGenerateCmd) config() (lublin.Config, error) {
 	classes, wrongClasses := lublin.ParseClasses(c.Classes)
 	estimates, wrongEstimates := lublin.ParseEstimates(c.Estimates)
 	cfg := lublin.Config{
-		Jobs: c.Jobs, Days: c.Days, Procs: c.Procs, Seed: c.Seed, Classes: classes, Estimates: estimates, Users: c.Users,
+		Jobs: c.Jobs, Days: c.Days, Procs: c.Procs, Seed: c.Seed, Classes: classes, Estimates: estimates,
+		Users: c.Users,
 	}
 	errs := []error{wrongClasses, wrongEstimates}
 	if c.Load != nil {
 		if cfg.Load = *c.Load; cfg.Load == 0 { // which is none to a Config
-			errs = append(errs, &lublin.FieldError{Field: "load", Value: "0", Accepted: fmt.Sprintf("%g..%g", lublin.MinLoad, lublin.MaxLoad)})
+			errs = append(errs, &lublin.FieldError{
+				Field: "load", Value: "0", Accepted: fmt.Sprintf("%g..%g", lublin.MinLoad, lublin.MaxLoad),
+			})
 		}
 	}
 	return cfg, errors.Join(append(errs, cfg.Validate())...)
@@ -96,7 +103,9 @@ func (c *simGenerateCmd) usage(err error) error {
 	if _, ok := errors.AsType[*lublin.FieldError](err); !ok {
 		return err
 	}
-	return &cmdline.UsageError{Message: "--" + strings.ReplaceAll(err.Error(), "\n", "\n--"), Hint: "drover sim generate --help"}
+	return &cmdline.UsageError{
+		Message: "--" + strings.ReplaceAll(err.Error(), "\n", "\n--"), Hint: "drover sim generate --help",
+	}
 }
 
 // writeWorkload writes a file. It removes an incomplete regular file, because half a

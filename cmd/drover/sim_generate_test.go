@@ -30,9 +30,12 @@ func simGenerate(t *testing.T, args ...string) (code int, stdout, stderr string)
 }
 
 func TestSimGeneratePrintsAWorkloadWithTheLoad(t *testing.T) {
-	args := []string{"--jobs", "2000", "--procs", "64", "--load", "0.8", "--seed", "7", "--estimates", "factor:2", "--users", "9"}
+	args := []string{
+		"--jobs", "2000", "--procs", "64", "--load", "0.8", "--seed", "7", "--estimates", "factor:2", "--users", "9",
+	}
 	code, stdout, stderr := simGenerate(t, args...)
-	if code != cmdline.ExitOK || !strings.HasPrefix(stderr, "2000 jobs in ") || !strings.Contains(stderr, "offered load 0.8000; made in ") {
+	if code != cmdline.ExitOK || !strings.HasPrefix(stderr, "2000 jobs in ") ||
+		!strings.Contains(stderr, "offered load 0.8000; made in ") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	trace, err := swf.Read(strings.NewReader(stdout))
@@ -55,14 +58,17 @@ func TestSimGenerateWritesFilesThatSimRunReplays(t *testing.T) {
 	plain, zipped := filepath.Join(dir, "w.swf"), filepath.Join(dir, "w.swf.gz")
 	var view workloadJSON
 	for _, file := range []string{plain, zipped} {
-		code, stdout, stderr := simGenerate(t, "--days", "20", "--procs", "128", "--load", "0.7", "--classes", "divided", "--json", "-o", file)
+		code, stdout, stderr := simGenerate(t, "--days", "20", "--procs", "128", "--load", "0.7", "--classes",
+			"divided", "--json", "-o", file)
 		if err := json.Unmarshal([]byte(stdout), &view); err != nil || code != cmdline.ExitOK {
 			t.Fatalf("exit %d, %v: %s%s", code, err, stdout, stderr)
 		}
-		if view.Schema != "drover.sim.generate/1" || view.File != file || math.Abs(view.Load-0.7) > 0.001 || view.Days > 20 || view.Days < 15 {
+		if view.Schema != "drover.sim.generate/1" || view.File != file || math.Abs(view.Load-0.7) > 0.001 ||
+			view.Days > 20 || view.Days < 15 {
 			t.Errorf("%+v", view)
 		}
-		if code, stdout, stderr := simRun(t, "--swf", file, "--procs", "128", "--policy", "easy"); code != cmdline.ExitOK || strings.Contains(stdout, "left out") {
+		if code, stdout, stderr := simRun(t, "--swf", file, "--procs", "128", "--policy",
+			"easy"); code != cmdline.ExitOK || strings.Contains(stdout, "left out") {
 			t.Errorf("%s: exit %d: %s%s", file, code, stdout, stderr)
 		}
 	}
@@ -88,27 +94,39 @@ func TestSimGenerateWritesFilesThatSimRunReplays(t *testing.T) {
 
 func TestSimGenerateRefusalsNameFieldAndRange(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--jobs: 0, and days: 0, accepted: one of the two":              {"--procs", "4"},
-		"--procs: 0, accepted: 1..67108864":                             {"--jobs", "5"},
-		"--load: 0, accepted: 0.01..100":                                {"--jobs", "5", "--procs", "4", "--load", "0"},
-		"--load: 1000, accepted: 0.01..100":                             {"--jobs", "5", "--procs", "4", "--load", "1000"},
-		"--estimates: \"factor:0\", accepted: exact, factor:F":          {"--jobs", "5", "--procs", "4", "--estimates", "factor:0"},
-		"--classes: many, accepted: undivided":                          {"--jobs", "5", "--procs", "4", "--classes", "many"},
-		"--users: 2000000, accepted: 0..1000000":                        {"--jobs", "5", "--procs", "4", "--users", "2000000"},
+		"--jobs: 0, and days: 0, accepted: one of the two": {"--procs", "4"},
+		"--procs: 0, accepted: 1..67108864":                {"--jobs", "5"},
+		"--load: 0, accepted: 0.01..100":                   {"--jobs", "5", "--procs", "4", "--load", "0"},
+		"--load: 1000, accepted: 0.01..100": {
+			"--jobs", "5", "--procs", "4", "--load", "1000",
+		},
+		"--estimates: \"factor:0\", accepted: exact, factor:F": {
+			"--jobs", "5", "--procs", "4", "--estimates", "factor:0",
+		},
+		"--classes: many, accepted: undivided": {
+			"--jobs", "5", "--procs", "4", "--classes", "many",
+		},
+		"--users: 2000000, accepted: 0..1000000": {
+			"--jobs", "5", "--procs", "4", "--users", "2000000",
+		},
 		"--jobs: 20000000, accepted: 1..10000000; --procs: 0, accepted": {"--jobs", "20000000"},
-		"fewer: the last one would come after":                          {"--jobs", "100000", "--procs", "1", "--load", "0.01"},
-		"--json without --out":                                          {"--jobs", "5", "--procs", "4", "--json"},
+		"fewer: the last one would come after": {
+			"--jobs", "100000", "--procs", "1", "--load", "0.01",
+		},
+		"--json without --out": {"--jobs", "5", "--procs", "4", "--json"},
 	} {
 		code, stdout, stderr := simGenerate(t, args...)
 		if code != cmdline.ExitUsage || stdout != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%v: exit %d, %s%s; want %s", args, code, stdout, stderr, want)
 		}
 	}
-	if code, _, stderr := simGenerate(t, "--jobs", "5", "--procs", "4", "-o", "/dev/full"); code != cmdline.ExitFailure || !strings.Contains(stderr, "output: ") {
+	if code, _, stderr := simGenerate(t, "--jobs", "5", "--procs", "4", "-o",
+		"/dev/full"); code != cmdline.ExitFailure || !strings.Contains(stderr, "output: ") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 	missing := filepath.Join(t.TempDir(), "no", "w.swf")
-	if code, _, stderr := simGenerate(t, "--jobs", "5", "--procs", "4", "-o", missing); code != cmdline.ExitNotFound || !strings.Contains(stderr, "output: ") {
+	if code, _, stderr := simGenerate(t, "--jobs", "5", "--procs", "4", "-o", missing); code != cmdline.ExitNotFound ||
+		!strings.Contains(stderr, "output: ") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 }

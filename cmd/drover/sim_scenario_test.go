@@ -26,7 +26,9 @@ func TestSimRunComparesWithTheReference(t *testing.T) {
 	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	for _, part := range []string{"grid jobs", "reallocation (regular, mct)", "compared with no reallocation, of ", "all grid jobs: response "} {
+	for _, part := range []string{
+		"grid jobs", "reallocation (regular, mct)", "compared with no reallocation, of ", "all grid jobs: response ",
+	} {
 		if !strings.Contains(stdout, part) {
 			t.Errorf("stdout does not tell %q:\n%s", part, stdout)
 		}
@@ -42,7 +44,8 @@ func TestSimRunComparesWithTheReference(t *testing.T) {
 	compared := variant("--compare", "--local", "1/3", "--seed", "4")
 	plain := variant("--local", "1/3", "--seed", "4")
 	c := compared.Comparison
-	if c == nil || plain.Comparison != nil || c.Jobs != 500 || c.GridJobs != compared.Grid.Jobs || c.GridJobs == 500 || c.Impacted == 0 ||
+	if c == nil || plain.Comparison != nil || c.Jobs != 500 || c.GridJobs != compared.Grid.Jobs || c.GridJobs == 500 ||
+		c.Impacted == 0 ||
 		c.ResponseMean != plain.Grid.ResponseMean || c.ResponseReference == c.ResponseMean {
 		t.Errorf("compared %+v\nplain %+v", c, plain.Grid)
 	}
@@ -62,7 +65,9 @@ func TestSimRunFindsBundledScenarios(t *testing.T) {
 	}
 	t.Setenv(swf.TracesEnv, t.TempDir())
 	code, _, stderr = simRun(t, "pwa")
-	for _, part := range []string{"site hpc2n", "no trace HPC2N-2002-2.2-cln.swf.gz: looked for ", "Parallel Workloads Archive", swf.TracesEnv} {
+	for _, part := range []string{
+		"site hpc2n", "no trace HPC2N-2002-2.2-cln.swf.gz: looked for ", "Parallel Workloads Archive", swf.TracesEnv,
+	} {
 		if code != cmdline.ExitNotFound || !strings.Contains(stderr, part) {
 			t.Errorf("pwa without logs: exit %d, want %d and %q:\n%s", code, cmdline.ExitNotFound, part, stderr)
 		}
@@ -72,7 +77,8 @@ func TestSimRunFindsBundledScenarios(t *testing.T) {
 func TestSimRunRefusesBadVariants(t *testing.T) {
 	path := simFile(t, "s.yaml", simExperiment)
 	trace := simFile(t, "t.swf", simTrace)
-	none := simFile(t, "none.yaml", "version: 1\nsites: [{name: a, trace: "+filepath.Base(trace)+", procs: 4, policy: cbf}]\n")
+	none := simFile(t, "none.yaml",
+		"version: 1\nsites: [{name: a, trace: "+filepath.Base(trace)+", procs: 4, policy: cbf}]\n")
 	for _, c := range []struct {
 		args string
 		code int
@@ -82,7 +88,10 @@ func TestSimRunRefusesBadVariants(t *testing.T) {
 		{path + " --local 4/3", cmdline.ExitUsage, `--local: "4/3", accepted: 0 to 1, as 0.8 or 2/3`},
 		{path + " --seed=-1", cmdline.ExitUsage, "--seed"},
 		{none + " --local 1/2", cmdline.ExitUsage, "--local with mapping none, accepted: with mapping mct"},
-		{"--swf " + trace + " --procs 4 --policy easy --seed 3", cmdline.ExitUsage, "--seed, --local, --homogeneous or --compare without a scenario"},
+		{
+			"--swf " + trace + " --procs 4 --policy easy --seed 3", cmdline.ExitUsage,
+			"--seed, --local, --homogeneous or --compare without a scenario",
+		},
 		{"pwx", cmdline.ExitNotFound, `scenario "pwx": no such file, accepted: pwa, m1`},
 	} {
 		code, stdout, stderr := simRun(t, strings.Fields(c.args)...)

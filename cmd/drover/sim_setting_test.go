@@ -12,7 +12,8 @@ func TestSettingsAcceptDurationsOfBatchSystems(t *testing.T) {
 	trace := simFile(t, "t.swf", simTrace)
 	var outs []string
 	for _, period := range []string{"50m0s", "00:50:00", "0-00:50:00"} {
-		code, stdout, stderr := simRun(t, "--swf", trace, "--procs", "4", "--policy", "dfrs", "--set", "algorithm=GreedyPM */per/opt=min/minvt=600",
+		code, stdout, stderr := simRun(t, "--swf", trace, "--procs", "4", "--policy", "dfrs", "--set",
+			"algorithm=GreedyPM */per/opt=min/minvt=600",
 			"--set", "period="+period, "--json")
 		if code != cmdline.ExitOK {
 			t.Fatalf("%s: exits with %d: %s", period, code, stderr)
@@ -24,7 +25,8 @@ func TestSettingsAcceptDurationsOfBatchSystems(t *testing.T) {
 			t.Errorf("%s, want %s", out, outs[0])
 		}
 	}
-	if code, _, stderr := simRun(t, "--swf", trace, "--procs", "4", "--policy", "dfrs", "--set", "period=50:00"); code != cmdline.ExitUsage || !strings.Contains(stderr, `"50:00"`) {
+	if code, _, stderr := simRun(t, "--swf", trace, "--procs", "4", "--policy", "dfrs", "--set",
+		"period=50:00"); code != cmdline.ExitUsage || !strings.Contains(stderr, `"50:00"`) {
 		t.Errorf("minutes and seconds: exits with %d: %s", code, stderr)
 	}
 }

@@ -53,7 +53,10 @@ func TestSimRunPrintsTableAndCostSeparately(t *testing.T) {
 	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	for _, want := range []string{"left out: 1 jobs (unknown runtime 0, no width 0, too wide 1)", "SITE", "POLICY", "UTILIZATION", "AREA-WEIGHTED", "site", "easy", "150.0 s"} {
+	for _, want := range []string{
+		"left out: 1 jobs (unknown runtime 0, no width 0, too wide 1)", "SITE", "POLICY", "UTILIZATION",
+		"AREA-WEIGHTED", "site", "easy", "150.0 s",
+	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout does not tell %q:\n%s", want, stdout)
 		}
@@ -61,14 +64,16 @@ func TestSimRunPrintsTableAndCostSeparately(t *testing.T) {
 	if strings.Contains(stdout, "all") || strings.Contains(stdout, "jobs/s") {
 		t.Errorf("stdout has a line for all sites, or the cost:\n%s", stdout)
 	}
-	if !strings.HasPrefix(stderr, "3 jobs in ") || !strings.Contains(stderr, " jobs/s, peak memory ") || strings.Count(stderr, "\n") != 1 {
+	if !strings.HasPrefix(stderr, "3 jobs in ") || !strings.Contains(stderr, " jobs/s, peak memory ") ||
+		strings.Count(stderr, "\n") != 1 {
 		t.Errorf("stderr %q, want one line with the cost", stderr)
 	}
 }
 
 func TestSimRunJSONIsTheSummaryFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	code, stdout, stderr := simRun(t, "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "cbf", "--out", dir, "--json")
+	code, stdout, stderr := simRun(t, "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "cbf",
+		"--out", dir, "--json")
 	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -76,7 +81,8 @@ func TestSimRunJSONIsTheSummaryFile(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &s); err != nil {
 		t.Fatal(err)
 	}
-	if s.Schema != sim.SummarySchema || s.Jobs != 3 || s.Killed != 1 || s.Makespan != 150 || s.WaitMax != 100 || s.Rejected.TooWide != 1 {
+	if s.Schema != sim.SummarySchema || s.Jobs != 3 || s.Killed != 1 || s.Makespan != 150 || s.WaitMax != 100 ||
+		s.Rejected.TooWide != 1 {
 		t.Errorf("summary %+v", s)
 	}
 	for name, want := range map[string]string{
@@ -100,7 +106,8 @@ func TestSimRunJSONIsTheSummaryFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &timing); err != nil || timing.Schema != sim.TimingSchema || timing.WallSeconds <= 0 || timing.JobsPerSecond <= 0 {
+	if err := json.Unmarshal(text, &timing); err != nil || timing.Schema != sim.TimingSchema ||
+		timing.WallSeconds <= 0 || timing.JobsPerSecond <= 0 {
 		t.Errorf("timing %+v, %v", timing, err)
 	}
 }
@@ -111,7 +118,8 @@ func TestSimRunTakesItsRulesFromFlags(t *testing.T) {
 		flags  string
 		killed int
 	}{{"--overrun kill", 1}, {"--overrun extend", 0}, {"--passes event", 1}, {"--passes instant", 1}} {
-		args := append([]string{"--swf", path, "--procs", "4", "--policy", "easy", "--json"}, strings.Fields(c.flags)...)
+		args := append([]string{"--swf", path, "--procs", "4", "--policy", "easy", "--json"},
+			strings.Fields(c.flags)...)
 		code, stdout, stderr := simRun(t, args...)
 		var s sim.Summary
 		if err := json.Unmarshal([]byte(stdout), &s); code != cmdline.ExitOK || err != nil || s.Killed != c.killed {
@@ -140,13 +148,19 @@ func TestSimRunPassesFollowTheFlag(t *testing.T) {
 
 func TestSimRunOfAScenarioHasALineForEachSite(t *testing.T) {
 	dir := filepath.Dir(simFile(t, "t.swf", simTrace)) + string(filepath.Separator)
-	scenario := simFile(t, "s.yaml", fmt.Sprintf("version: 1\nmapping: mct\nsites: [{name: near, trace: %st.swf, procs: 4, policy: easy}, {name: far, procs: 16, speed: 0.5, policy: cbf}]\n", dir))
+	scenario := simFile(t, "s.yaml",
+		fmt.Sprintf(
+			"version: 1\nmapping: mct\n"+
+				"sites: [{name: near, trace: %st.swf, procs: 4, policy: easy}, {name: far, procs: 16, speed: 0.5, "+
+				"policy: cbf}]\n", dir,
+		))
 	code, stdout, stderr := simRun(t, scenario)
 	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if len(lines) != 4 || !strings.HasPrefix(lines[1], "near") || !strings.HasPrefix(lines[2], "far") || !strings.HasPrefix(lines[3], "all") {
+	if len(lines) != 4 || !strings.HasPrefix(lines[1], "near") || !strings.HasPrefix(lines[2], "far") ||
+		!strings.HasPrefix(lines[3], "all") {
 		t.Errorf("want a header, near, far and all:\n%s", stdout)
 	}
 }
@@ -154,7 +168,8 @@ func TestSimRunOfAScenarioHasALineForEachSite(t *testing.T) {
 func TestSimRunShowsProgressOnATerminalOnly(t *testing.T) {
 	var out, errs bytes.Buffer
 	code := run(&cmdline.Process{
-		Args: []string{"sim", "run", "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "fcfs"}, Getenv: func(string) string { return "" },
+		Args:   []string{"sim", "run", "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "fcfs"},
+		Getenv: func(string) string { return "" },
 		Stdout: &out, Stderr: &errs, Terminal: true,
 		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
 	})
@@ -166,7 +181,8 @@ func TestSimRunShowsProgressOnATerminalOnly(t *testing.T) {
 func TestSimRunEndsWhenItIsInterrupted(t *testing.T) {
 	var out, errs bytes.Buffer
 	code := run(&cmdline.Process{
-		Args: []string{"sim", "run", "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "fcfs"}, Getenv: func(string) string { return "" },
+		Args:   []string{"sim", "run", "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "fcfs"},
+		Getenv: func(string) string { return "" },
 		Stdout: &out, Stderr: &errs,
 		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, stop := context.WithCancel(ctx)
@@ -184,7 +200,8 @@ func TestSimRunRefusesBadInput(t *testing.T) {
 	trace, junk := simFile(t, "t.swf", simTrace), simFile(t, "junk.swf", simTrace+"5 0 -1 ten 1\n")
 	back := simFile(t, "back.swf", "1 -5 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 1 1 -1 -1\n")
 	short := simFile(t, "short.swf", "1 0 -1 10\n")
-	endless := simFile(t, "endless.swf", strings.Repeat("1 0 -1 10000000000 4 -1 -1 4 10000000000 -1 1 1 1 -1 1 1 -1 -1\n", 1000))
+	endless := simFile(t, "endless.swf",
+		strings.Repeat("1 0 -1 10000000000 4 -1 -1 4 10000000000 -1 1 1 1 -1 1 1 -1 -1\n", 1000))
 	scenario := simFile(t, "s.yaml", "version: 1\nsites: [{name: a, trace: "+trace+", procs: 4, policy: easy}]\n")
 	wrong := simFile(t, "wrong.yaml", "version: 1\nsites: [{name: a, trace: t.swf, procs: 4, polcy: easy}]\n")
 	lost := simFile(t, "lost.yaml", "version: 1\nsites: [{name: a, trace: none.swf, procs: 4, policy: easy}]\n")
@@ -197,22 +214,55 @@ func TestSimRunRefusesBadInput(t *testing.T) {
 		{"--procs 4 --policy easy", cmdline.ExitUsage, []string{"nothing to replay"}},
 		{"--swf " + trace, cmdline.ExitUsage, []string{"procs: 0, accepted: 1..67108864"}},
 		{"--swf " + trace + " --policy easy --procs 0", cmdline.ExitUsage, []string{"procs: 0, accepted: 1..67108864"}},
-		{"--swf " + trace + " --policy easy --procs=-4", cmdline.ExitUsage, []string{"procs: -4, accepted: 1..67108864"}},
-		{"--swf " + trace + " --policy easy --procs 1000000000000", cmdline.ExitUsage, []string{"procs: 1000000000000, accepted: 1..67108864"}},
+		{
+			"--swf " + trace + " --policy easy --procs=-4", cmdline.ExitUsage,
+			[]string{"procs: -4, accepted: 1..67108864"},
+		},
+		{
+			"--swf " + trace + " --policy easy --procs 1000000000000", cmdline.ExitUsage,
+			[]string{"procs: 1000000000000, accepted: 1..67108864"},
+		},
 		{"--swf " + trace + " --policy easy --procs four", cmdline.ExitUsage, []string{"--procs", `"four"`}},
-		{"--swf " + trace + " --procs 4", cmdline.ExitUsage, []string{`unknown policy "", accepted: cbf, convergent, dfrs, dynp, easy, fcfs, overbook`}},
-		{"--swf " + trace + " --procs 4 --policy sjf", cmdline.ExitUsage, []string{`unknown policy "sjf", accepted: cbf, convergent, dfrs, dynp, easy, fcfs, overbook`}},
-		{"--swf " + trace + " --procs 4 --policy easy --set depth=3", cmdline.ExitUsage, []string{`unknown setting "depth"`, "accepted"}},
+		{
+			"--swf " + trace + " --procs 4", cmdline.ExitUsage,
+			[]string{`unknown policy "", accepted: cbf, convergent, dfrs, dynp, easy, fcfs, overbook`},
+		},
+		{
+			"--swf " + trace + " --procs 4 --policy sjf", cmdline.ExitUsage,
+			[]string{`unknown policy "sjf", accepted: cbf, convergent, dfrs, dynp, easy, fcfs, overbook`},
+		},
+		{
+			"--swf " + trace + " --procs 4 --policy easy --set depth=3", cmdline.ExitUsage,
+			[]string{`unknown setting "depth"`, "accepted"},
+		},
 		{"--swf " + trace + " --procs 4 --policy easy --set depth", cmdline.ExitUsage, []string{"--set", `"depth"`}},
-		{"--swf " + trace + " --procs 4 --policy easy --overrun maybe", cmdline.ExitUsage, []string{`--overrun: "maybe", accepted: kill, extend`}},
-		{"--swf " + trace + " --procs 4 --policy easy --passes many", cmdline.ExitUsage, []string{`--passes: "many", accepted: instant, event`}},
-		{"--swf " + trace + " --procs 4 --policy cbf --passes event", cmdline.ExitUsage, []string{"passes: event with policy cbf, accepted"}},
+		{
+			"--swf " + trace + " --procs 4 --policy easy --overrun maybe", cmdline.ExitUsage,
+			[]string{`--overrun: "maybe", accepted: kill, extend`},
+		},
+		{
+			"--swf " + trace + " --procs 4 --policy easy --passes many", cmdline.ExitUsage,
+			[]string{`--passes: "many", accepted: instant, event`},
+		},
+		{
+			"--swf " + trace + " --procs 4 --policy cbf --passes event", cmdline.ExitUsage,
+			[]string{"passes: event with policy cbf, accepted"},
+		},
 		{"--swf " + trace + " --procs 4 --policy easy --color red", cmdline.ExitUsage, []string{"--color"}},
-		{"--swf " + junk + " --procs 4 --policy easy", cmdline.ExitRefused, []string{"junk.swf:6:", "field 4 (run time)", `"ten"`, "accepted: 0 to"}},
-		{"--swf " + back + " --procs 4 --policy easy", cmdline.ExitRefused, []string{"back.swf:1:", "field 2 (submit time)", "accepted: 0 to"}},
+		{
+			"--swf " + junk + " --procs 4 --policy easy", cmdline.ExitRefused,
+			[]string{"junk.swf:6:", "field 4 (run time)", `"ten"`, "accepted: 0 to"},
+		},
+		{
+			"--swf " + back + " --procs 4 --policy easy", cmdline.ExitRefused,
+			[]string{"back.swf:1:", "field 2 (submit time)", "accepted: 0 to"},
+		},
 		{"--swf " + short + " --procs 4 --policy easy", cmdline.ExitRefused, []string{"short.swf:1:", "field 5"}},
 		{"--swf " + endless + " --procs 4 --policy easy", cmdline.ExitRefused, []string{"job 1 would not end"}},
-		{"--swf none.swf --procs 4 --policy easy", cmdline.ExitNotFound, []string{"no trace none.swf: looked for none.swf", "DROVER_TRACES"}},
+		{
+			"--swf none.swf --procs 4 --policy easy", cmdline.ExitNotFound,
+			[]string{"no trace none.swf: looked for none.swf", "DROVER_TRACES"},
+		},
 		{"--swf no/where.swf --procs 4 --policy easy", cmdline.ExitNotFound, []string{"no/where.swf"}},
 		{"--swf " + trace + " --procs 4 --policy easy --out " + trace, cmdline.ExitFailure, []string{"output: "}},
 		{"none.yaml", cmdline.ExitNotFound, []string{"none.yaml"}},
@@ -281,7 +331,8 @@ func TestSimRunWarnsOfAPeriodThatIsNoLongerThanThePenalty(t *testing.T) {
 		"--penalty=10s --set=period=10s --set=algorithm=GreedyP*":      false,
 		"--penalty=10s --set=period=10s --set=algorithm=/per/minvt=20": true,
 	} {
-		code, stdout, stderr := simRun(t, append([]string{"--swf", log, "--procs", "1", "--policy", "dfrs"}, strings.Fields(args)...)...)
+		code, stdout, stderr := simRun(t, append([]string{"--swf", log, "--procs", "1", "--policy", "dfrs"},
+			strings.Fields(args)...)...)
 		if code != cmdline.ExitOK || strings.Contains(stderr, want) != warned || !strings.Contains(stdout, "dfrs") {
 			t.Errorf("%s: exit %d: %s%s", args, code, stdout, stderr)
 		}

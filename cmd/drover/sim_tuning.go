@@ -27,7 +27,9 @@ func (c *simTuningCmd) Run(a *app) error {
 		return err
 	}
 	if s.Mapping == sim.MappingNone {
-		return &cmdline.UsageError{Message: "a scenario of mapping none, under which nothing is tuned", Hint: "mapping: mct in it"}
+		return &cmdline.UsageError{
+			Message: "a scenario of mapping none, under which nothing is tuned", Hint: "mapping: mct in it",
+		}
 	}
 	flags := simVariant{Seed: c.Seed, Local: c.Local, Homogeneous: c.Homogeneous}
 	v, err := flags.variant(s)
@@ -65,20 +67,30 @@ func (c *simTuningCmd) Run(a *app) error {
 // printTuning compares exhaustive tuning and binary search.
 func printTuning(w io.Writer, r *sim.TuningReport) error {
 	if _, err := fmt.Fprintf(w, "%d jobs were mapped, %d of them with more than one width.\n"+
-		"Binary search would have completed %d of these later (%.1f%%).\n", r.Jobs, r.Moldable, r.Worse, 100*r.WorseShare); err != nil {
+		"Binary search would have completed %d of these later (%.1f%%).\n", r.Jobs, r.Moldable, r.Worse,
+		100*r.WorseShare); err != nil {
 		return err
 	}
 	times := func(f float64) string { return fmt.Sprintf("%.2f", f) }
 	if r.Worse > 0 {
 		t := cmdline.NewTable(w, table.Row{"these", "mean", "median", "p95", "max"}, "mean", "median", "p95", "max")
-		t.AppendRow(table.Row{"later by", seconds(r.Later.Mean), seconds(r.Later.Median), seconds(r.Later.P95), seconds(r.Later.Max)})
-		t.AppendRow(table.Row{"times as long", times(r.Ratio.Mean), times(r.Ratio.Median), times(r.Ratio.P95), times(r.Ratio.Max)})
+		t.AppendRow(table.Row{
+			"later by", seconds(r.Later.Mean), seconds(r.Later.Median), seconds(r.Later.P95), seconds(r.Later.Max),
+		})
+		t.AppendRow(table.Row{
+			"times as long", times(r.Ratio.Mean), times(r.Ratio.Median), times(r.Ratio.P95), times(r.Ratio.Max),
+		})
 		t.Render()
 	}
-	t := cmdline.NewTable(w, table.Row{"tuning", "questions", "estimates", "response mean", "wait mean", "bounded slowdown"},
+	t := cmdline.NewTable(w, table.Row{
+		"tuning", "questions", "estimates", "response mean", "wait mean", "bounded slowdown",
+	},
 		"questions", "estimates", "response mean", "wait mean", "bounded slowdown")
 	add := func(tuning string, f *sim.TuningFigures) {
-		t.AppendRow(table.Row{tuning, f.Questions, f.Estimates, seconds(f.ResponseMean), seconds(f.WaitMean), times(f.BoundedSlowdownMean)})
+		t.AppendRow(table.Row{
+			tuning, f.Questions, f.Estimates, seconds(f.ResponseMean), seconds(f.WaitMean),
+			times(f.BoundedSlowdownMean),
+		})
 	}
 	add("exhaustive", &r.Exhaustive)
 	add("binary", &r.Binary)

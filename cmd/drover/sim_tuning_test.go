@@ -41,7 +41,10 @@ func TestSimTuningPrintsTheLossOfBinarySearch(t *testing.T) {
 	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	for _, want := range []string{"2 jobs were mapped, 1 of them with more than one width", "1 of these later (100.0%)", "66.0 s", "1.49", "exhaustive", "567.0 s", "binary", "600.0 s"} {
+	for _, want := range []string{
+		"2 jobs were mapped, 1 of them with more than one width", "1 of these later (100.0%)", "66.0 s", "1.49",
+		"exhaustive", "567.0 s", "binary", "600.0 s",
+	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout does not tell %q:\n%s", want, stdout)
 		}
@@ -51,7 +54,8 @@ func TestSimTuningPrintsTheLossOfBinarySearch(t *testing.T) {
 	}
 	code, stdout, stderr = simTuning(t, file, "--json")
 	var r sim.TuningReport
-	if err := json.Unmarshal([]byte(stdout), &r); code != cmdline.ExitOK || err != nil || r.Schema != sim.TuningSchema || r.Worse != 1 {
+	if err := json.Unmarshal([]byte(stdout), &r); code != cmdline.ExitOK || err != nil ||
+		r.Schema != sim.TuningSchema || r.Worse != 1 {
 		t.Errorf("exit %d, %v: %s%s", code, err, stdout, stderr)
 	}
 }
@@ -64,7 +68,8 @@ func TestSimTuningRefusesScenariosWithoutMapping(t *testing.T) {
 	if code, _, stderr := simTuning(t, "nosuch"); code != cmdline.ExitNotFound || !strings.Contains(stderr, "pwa") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr := simTuning(t, oneHole(t), "--local", "2"); code != cmdline.ExitUsage || !strings.Contains(stderr, "--local") {
+	if code, _, stderr := simTuning(t, oneHole(t), "--local", "2"); code != cmdline.ExitUsage ||
+		!strings.Contains(stderr, "--local") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

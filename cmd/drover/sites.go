@@ -52,14 +52,18 @@ func (c *sitesCmd) Run(a *app) error {
 }
 
 func printSites(a *app, sites []client.Site) {
-	t := cmdline.NewTable(a.Stdout, table.Row{"site", "policy", "processors", "speed", "running", "waiting", "load", "backlog", "note"},
+	t := cmdline.NewTable(a.Stdout, table.Row{
+		"site", "policy", "processors", "speed", "running", "waiting", "load", "backlog", "note",
+	},
 		"processors", "speed", "running", "waiting", "load", "backlog")
 	for i := range sites {
 		s := &sites[i]
 		notes := siteWarnings(s)
 		row := table.Row{s.Name, s.Policy, s.Processors, s.Speed, "-", "-", "-", "-", ""}
 		if q := s.Status; q != nil {
-			copy(row[4:], table.Row{q.Running, q.Waiting, fmt.Sprintf("%.0f%%", 100*q.Load), fmt.Sprintf("%.0fs", q.Backlog)})
+			copy(row[4:], table.Row{
+				q.Running, q.Waiting, fmt.Sprintf("%.0f%%", 100*q.Load), fmt.Sprintf("%.0fs", q.Backlog),
+			})
 			g := &q.Agreements
 			if broken := g.BrokenByUser + g.BrokenBySite; g.Kept+broken > 0 {
 				notes = append(notes, fmt.Sprintf("agreements: %d kept, %d broken", g.Kept, broken))
@@ -93,7 +97,10 @@ func siteWarnings(s *client.Site) []string {
 // printAccuracy prints how accurate the estimates of all sites were.
 func printAccuracy(a *app, sites []client.Site) {
 	t := cmdline.NewTable(a.Stdout,
-		table.Row{"site", "policy", "service", "estimate", "jobs", "start bias", "p50", "p90", "end bias", "p50", "p90", "run"},
+		table.Row{
+			"site", "policy", "service", "estimate", "jobs", "start bias", "p50", "p90", "end bias", "p50", "p90",
+			"run",
+		},
 		"jobs", "start bias", "p50", "p90", "end bias", "run")
 	rows := 0
 	for i := range sites {
@@ -105,8 +112,9 @@ func printAccuracy(a *app, sites []client.Site) {
 		}
 		for _, e := range s.Status.Accuracy {
 			t.AppendRow(table.Row{
-				s.Name, s.Policy, e.Service, e.Kind, e.Jobs, signed(e.Start.Bias), cmdline.Span(e.Start.P50), cmdline.Span(e.Start.P90),
-				signed(e.Completion.Bias), cmdline.Span(e.Completion.P50), cmdline.Span(e.Completion.P90), fmt.Sprintf("%.2f", e.RunRatio),
+				s.Name, s.Policy, e.Service, e.Kind, e.Jobs, signed(e.Start.Bias), cmdline.Span(e.Start.P50),
+				cmdline.Span(e.Start.P90), signed(e.Completion.Bias), cmdline.Span(e.Completion.P50),
+				cmdline.Span(e.Completion.P90), fmt.Sprintf("%.2f", e.RunRatio),
 			})
 			rows++
 		}

@@ -46,7 +46,8 @@ func (g *slurmGrid) accountFor(ids, killed []string) {
 			}
 		}
 	}
-	t.Logf("attempts made again: %d; started twice: %d; under two numbers: %d; lost while they ran: %d; lines of level ERROR: %v",
+	t.Logf("attempts made again: %d; started twice: %d; under two numbers: %d; lost while they ran: %d; lines of "+
+		"level ERROR: %v",
 		again, started, numbered, len(killed), said)
 	if t.Failed() {
 		g.keepLogs()
@@ -96,7 +97,8 @@ func mostAttempts(dir string) int {
 func startedTwice(dir string) bool {
 	logs, _ := filepath.Glob(filepath.Join(dir, "..", "slurm-*.log"))
 	for _, l := range logs {
-		if text, err := os.ReadFile(l); err == nil && bytes.Contains(text, []byte("claimed before, by the supervisor")) {
+		if text, err := os.ReadFile(l); err == nil &&
+			bytes.Contains(text, []byte("claimed before, by the supervisor")) {
 			return true
 		}
 	}

@@ -50,7 +50,8 @@ func newSlurmGrid(t *testing.T, more string) *slurmGrid {
 		t.Fatal(err)
 	}
 	g := &slurmGrid{clusters: slurmtest.Start(
-		t, slurmtest.Config{Name: "a", Nodes: 2, CPUs: 3}, slurmtest.Config{Name: "b", Nodes: 2, CPUs: 2}, slurmtest.Config{Name: "c", Nodes: 1, CPUs: 4},
+		t, slurmtest.Config{Name: "a", Nodes: 2, CPUs: 3}, slurmtest.Config{Name: "b", Nodes: 2, CPUs: 2},
+		slurmtest.Config{Name: "c", Nodes: 1, CPUs: 4},
 	)}
 	dir := t.TempDir()
 	g.chaos = &chaos{
@@ -64,14 +65,19 @@ func newSlurmGrid(t *testing.T, more string) *slurmGrid {
 	seeds := fmt.Sprintf("[%q, %q]", addresses[1], addresses[3])
 	for i := range 2 {
 		name := "agent" + strconv.Itoa(i+1)
-		g.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\nreallocation: {period: 2s, threshold: 0s}\n",
-			name, addresses[2*i], addresses[2*i+1], seeds))
+		g.write(name,
+			fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\n"+
+				"reallocation: {period: 2s, threshold: 0s}\n",
+				name, addresses[2*i], addresses[2*i+1], seeds))
 		g.agents = append(g.agents, g.victim("agent", name, addresses[2*i]))
 	}
 	for i, c := range g.clusters {
 		name := "site" + strconv.Itoa(i+1)
-		g.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\ndata_dir: %s\nbatch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s, waiting: 8%s}\n%s",
-			name, addresses[4+2*i], addresses[5+2*i], seeds, filepath.Join(dir, name), c.Conf(), more, slurmServices))
+		g.write(name,
+			fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\ndata_dir: %s\n"+
+				"batch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s, waiting: 8%s}\n%s",
+				name, addresses[4+2*i], addresses[5+2*i], seeds, filepath.Join(dir, name), c.Conf(), more,
+				slurmServices))
 		v := g.victim("server", name, addresses[4+2*i])
 		v.dir = filepath.Join(dir, name)
 		g.servers = append(g.servers, v)
@@ -87,7 +93,8 @@ func (g *slurmGrid) locals(ctx context.Context, wg *sync.WaitGroup) {
 		wg.Go(func() {
 			for n := i; pause(ctx, 1500*time.Millisecond); n++ {
 				// An error is that of a controller which is down.
-				_ = c.Command(ctx, "sbatch", "--job-name=local", "--output=/dev/null", "--time=1", "--ntasks="+strconv.Itoa(1+n%2), "--wrap", "sleep 2").Run()
+				_ = c.Command(ctx, "sbatch", "--job-name=local", "--output=/dev/null", "--time=1",
+					"--ntasks="+strconv.Itoa(1+n%2), "--wrap", "sleep 2").Run()
 			}
 		})
 	}
@@ -109,7 +116,8 @@ func (g *slurmGrid) submitCalls(ctx context.Context, grid *client.Client, happen
 		wg.Go(func() {
 			for i := range next {
 				service := []string{"rigid", "moldable"}[i%2]
-				job, err := grid.Submit(ctx, service, client.String("file", g.lines), client.Float("seconds", float64(i%5)/4))
+				job, err := grid.Submit(ctx, service, client.String("file", g.lines),
+					client.Float("seconds", float64(i%5)/4))
 				if err != nil {
 					g.t.Errorf("submission %d: %v", i, err)
 					continue
@@ -176,7 +184,8 @@ func (g *slurmGrid) once(ctx context.Context, grid *client.Client, ids []string,
 	if len(lines) > 0 {
 		t.Errorf("jobs that were never submitted have run: %v", lines)
 	}
-	t.Logf("%d jobs, of which %d have moved or were tried to; they ended at %v, the last one %v after all were submitted",
+	t.Logf("%d jobs, of which %d have moved or were tried to; they ended at %v, the last one %v after all were "+
+		"submitted",
 		len(ids), moved, sites, time.Since(begun).Round(time.Second))
 	if t.Failed() {
 		g.keepLogs()
@@ -257,7 +266,8 @@ func (g *slurmGrid) tend(ctx context.Context) {
 				continue // the controller is down
 			}
 			for _, node := range strings.Fields(string(out)) {
-				_ = c.Command(ctx, "scontrol", "update", "NodeName="+node, "State=RESUME").Run() // the next time, perhaps
+				// the next time, perhaps
+				_ = c.Command(ctx, "scontrol", "update", "NodeName="+node, "State=RESUME").Run()
 			}
 		}
 	}

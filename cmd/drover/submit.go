@@ -36,7 +36,8 @@ func (c *submitCmd) Run(a *app) error {
 		return c.negotiate(a, grid, args)
 	}
 	line := &progress{app: a}
-	job, err := grid.Submit(a.ctx, c.Service, append(args, client.Notify(line.retried), client.Sending(line.sending))...)
+	job, err := grid.Submit(a.ctx, c.Service, append(args, client.Notify(line.retried),
+		client.Sending(line.sending))...)
 	line.clear()
 	if err != nil {
 		a.rememberLast(possibleJob(err), now)
@@ -45,7 +46,8 @@ func (c *submitCmd) Run(a *app) error {
 	a.rememberLast(job.ID, now)
 	if a.Terminal && !a.flags.JSON && !a.flags.Quiet {
 		_, _ = fmt.Fprintf(a.Stderr, "at %s: %s, wait %s, ends in %s (%s)\n",
-			job.Site, processors(job.Shape.Width), cmdline.Span(job.EstimatedWait), cmdline.Span(job.EstimatedCompletion), job.EstimateKind)
+			job.Site, processors(job.Shape.Width), cmdline.Span(job.EstimatedWait),
+			cmdline.Span(job.EstimatedCompletion), job.EstimateKind)
 	}
 	a.printKept(job)
 	return a.printJob(job, true, job.ID)
@@ -68,7 +70,9 @@ func (r *request) prepare(a *app, service string, now time.Time) (*client.Client
 // negotiate prints what each site offers for the request.
 func (c *submitCmd) negotiate(a *app, grid *client.Client, args []client.Arg) error {
 	if a.flags.Quiet {
-		return &cmdline.UsageError{Message: "--quiet with --negotiate, which prints no IDs", Hint: "without it, or with --json"}
+		return &cmdline.UsageError{
+			Message: "--quiet with --negotiate, which prints no IDs", Hint: "without it, or with --json",
+		}
 	}
 	d, err := grid.Negotiate(a.ctx, c.Service, args...)
 	if err != nil {
@@ -86,7 +90,8 @@ func (c *submitCmd) negotiate(a *app, grid *client.Client, args []client.Arg) er
 }
 
 func printOffers(a *app, d *client.Decision) {
-	t := cmdline.NewTable(a.Stdout, table.Row{"", "site", "wait", "ends in", "width", "estimate", "note"}, "wait", "ends in", "width")
+	t := cmdline.NewTable(a.Stdout, table.Row{"", "site", "wait", "ends in", "width", "estimate", "note"}, "wait",
+		"ends in", "width")
 	for i := range d.Candidates {
 		c := &d.Candidates[i]
 		mark := ""
@@ -96,7 +101,9 @@ func printOffers(a *app, d *client.Decision) {
 		m := c.Missing
 		switch {
 		case m == nil:
-			t.AppendRow(table.Row{mark, c.Site, cmdline.Span(c.Wait), cmdline.Span(c.Completion), c.Shape.Width, estimateText(c), ""})
+			t.AppendRow(table.Row{
+				mark, c.Site, cmdline.Span(c.Wait), cmdline.Span(c.Completion), c.Shape.Width, estimateText(c), "",
+			})
 		case m.Detail != nil && m.Detail.Offer != nil:
 			o := m.Detail.Offer
 			note := "refused, the site could promise this; " + m.Detail.Error()

@@ -279,7 +279,8 @@ func textOf(raw json.RawMessage) (string, error) {
 			return text, nil
 		}
 	}
-	return "", fmt.Errorf("%.40s, accepted: a string, a number, true, false, or a list of numbers or of rows of them", raw)
+	return "", fmt.Errorf("%.40s, accepted: a string, a number, true, false, or a list of numbers or of rows of them",
+		raw)
 }
 
 // maxNameBytes bounds the name of a request.
@@ -293,7 +294,8 @@ func (m *lineMoment) UnmarshalJSON(text []byte) error {
 	if json.Unmarshal(text, &given) == nil {
 		*m = lineMoment(given)
 		if _, err := moment("begin", given, time.Time{}); err != nil || given == "" {
-			return fmt.Errorf("begin: %q, accepted: a time from now, as 90m, an instant, as 2026-05-01T09:00:00Z, or a number of seconds", given)
+			return fmt.Errorf("begin: %q, accepted: a time from now, as 90m, an instant, as 2026-05-01T09:00:00Z, or "+
+				"a number of seconds", given)
 		}
 		return nil
 	}
@@ -365,9 +367,11 @@ func (c *lineCodes) UnmarshalJSON(text []byte) error {
 
 // checkName refuses a name that cannot be used in "after".
 func checkName(name string) error {
-	bad := name == "" || len(name) > maxNameBytes || strings.HasPrefix(name, anyWord) || strings.ContainsFunc(name, unicode.IsControl)
+	bad := name == "" || len(name) > maxNameBytes || strings.HasPrefix(name, anyWord) ||
+		strings.ContainsFunc(name, unicode.IsControl)
 	if bad {
-		return fmt.Errorf("name %.40q, accepted: up to %d bytes, without %q in front and control characters", name, maxNameBytes, anyWord)
+		return fmt.Errorf("name %.40q, accepted: up to %d bytes, without %q in front and control characters", name,
+			maxNameBytes, anyWord)
 	}
 	return nil
 }

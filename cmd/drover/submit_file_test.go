@@ -12,7 +12,9 @@ import (
 
 func TestALineOverridesTheCommandLine(t *testing.T) {
 	width, hour := 4, time.Hour
-	def := &request{Args: []string{"a=1", "b=2"}, Width: &width, Deadline: &hour, Label: map[string]string{"k": "v"}, Owner: "me"}
+	def := &request{
+		Args: []string{"a=1", "b=2"}, Width: &width, Deadline: &hour, Label: map[string]string{"k": "v"}, Owner: "me",
+	}
 	entries, err := readLines(strings.NewReader(
 		`{"arguments": {"b": 3.50, "c": true, "d": "x=y"}, "walltime": "1-00:00:00", "labels": {"l": "w"}, "rerunAfter": 90, "idempotent": true}`+
 			"\n\n"+`{"service": "other", "width": 2, "deadline": "90s"}`+"\r\n"), "svc", def)
@@ -23,11 +25,13 @@ func TestALineOverridesTheCommandLine(t *testing.T) {
 	if want := []string{"a=1", "b=3.50", "c=true", "d=x=y"}; !cmp.Equal(first.request.Args, want) {
 		t.Errorf("arguments %q, want %q", first.request.Args, want)
 	}
-	if first.service != "svc" || first.line != 1 || *first.request.Walltime != 24*time.Hour || first.request.RerunAfter != 90*time.Second ||
+	if first.service != "svc" || first.line != 1 || *first.request.Walltime != 24*time.Hour ||
+		first.request.RerunAfter != 90*time.Second ||
 		*first.request.Width != 4 || first.request.Owner != "me" || len(first.request.Label) != 2 {
 		t.Errorf("first: %+v", first)
 	}
-	if second.service != "other" || second.line != 3 || *second.request.Width != 2 || *second.request.Deadline != 90*time.Second {
+	if second.service != "other" || second.line != 3 || *second.request.Width != 2 ||
+		*second.request.Deadline != 90*time.Second {
 		t.Errorf("second: %+v", second)
 	}
 	if *def.Deadline != time.Hour || len(def.Label) != 1 || def.Args[1] != "b=2" {
@@ -62,7 +66,8 @@ func TestErrorsNameBadLines(t *testing.T) {
 		good + "{" + strings.Repeat("x", maxLineBytes) + "}": "line 2 is longer",
 		strings.Repeat(good, maxLines+1):                     "line 100001: more than 100000 requests",
 	} {
-		if w, err := readLines(strings.NewReader(text), "", &request{}); err == nil || !strings.Contains(err.Error(), want) {
+		if w, err := readLines(strings.NewReader(text), "", &request{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %d requests, %v, want %q", text, len(w), err, want)
 		}
 	}
@@ -98,15 +103,16 @@ func FuzzReadLines(f *testing.F) {
 
 func TestParseRange(t *testing.T) {
 	for text, want := range map[string][]int{
-		"7": {7}, "1-4": {1, 2, 3, 4}, "0-9:4": {0, 4, 8}, "1,5-6,9": {1, 5, 6, 9}, "3-3": {3}, "1-2:9": {1}, "2147483646-2147483647": {2147483646, 2147483647},
+		"7": {7}, "1-4": {1, 2, 3, 4}, "0-9:4": {0, 4, 8}, "1,5-6,9": {1, 5, 6, 9}, "3-3": {3}, "1-2:9": {1},
+		"2147483646-2147483647": {2147483646, 2147483647},
 	} {
 		if got, err := parseRange(text, 10); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{
-		"", "a", "1-", "-1", "1--2", "4-1", "1-4:0", "1-4:", "1-4:-1", "7:2", "1,1", "5,1", "1-5,5", "1-11", "1-6,7-11", "1, 2", "1-2-3",
-		"0-2147483648", "0-2147483647", "+1",
+		"", "a", "1-", "-1", "1--2", "4-1", "1-4:0", "1-4:", "1-4:-1", "7:2", "1,1", "5,1", "1-5,5", "1-11", "1-6,7-11",
+		"1, 2", "1-2-3", "0-2147483648", "0-2147483647", "+1",
 	} {
 		if got, err := parseRange(text, 10); err == nil {
 			t.Errorf("%q is taken for %v", text, got)
@@ -142,7 +148,9 @@ func TestListsOfALineBecomeArrayText(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{`[]`, `[[]]`, `[[[1]]]`, `[1, [2]]`, `[[1], 2]`, `[true]`, `["1"]`, `[null]`, `{}`, `[[[1],[2]]]`} {
+	for _, text := range []string{
+		`[]`, `[[]]`, `[[[1]]]`, `[1, [2]]`, `[[1], 2]`, `[true]`, `["1"]`, `[null]`, `{}`, `[[[1],[2]]]`,
+	} {
 		if got, err := textOf(json.RawMessage(text)); err == nil || !strings.Contains(err.Error(), "accepted: ") {
 			t.Errorf("%s: %q, %v", text, got, err)
 		}

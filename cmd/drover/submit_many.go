@@ -139,7 +139,8 @@ func (a *app) submitAll(entries []entry, now time.Time) error {
 			if id := possibleJob(err); id != "" {
 				last = id
 			}
-			err = cmdline.ExitError(reportEntry(a.Process, a.flags.JSON, fmt.Errorf("%s: %w", entries[i].position(), err), &entries[i]))
+			err = cmdline.ExitError(reportEntry(a.Process, a.flags.JSON, fmt.Errorf("%s: %w", entries[i].position(),
+				err), &entries[i]))
 		}
 		if first == nil {
 			first = err

@@ -22,7 +22,8 @@ func TestInterruptedArrayPrintsSubmittedJobs(t *testing.T) {
 	if n := len(ids); n == 0 || n > 9000 {
 		t.Fatalf("%d jobs", n)
 	}
-	if want := fmt.Sprintf("interrupted: %d submitted, and none from index %d on", len(ids), len(ids)+1); !strings.Contains(stderr.buf.String(), want) {
+	if want := fmt.Sprintf("interrupted: %d submitted, and none from index %d on", len(ids),
+		len(ids)+1); !strings.Contains(stderr.buf.String(), want) {
 		t.Errorf("it tells %q, want %q", stderr.buf.String(), want)
 	}
 	c, err := client.New(client.Default(g.agent))
@@ -37,7 +38,8 @@ func TestInterruptedArrayPrintsSubmittedJobs(t *testing.T) {
 	// Those that wait for several can leave them, too.
 	p, _, stderr = inProcess(g, "wait", ids[0], ids[1])
 	stderr.word = "0 of 2 jobs have ended"
-	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(stderr.buf.String(), "interrupted; 2 jobs continue: "+ids[0]+" "+ids[1]) {
+	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(stderr.buf.String(),
+		"interrupted; 2 jobs continue: "+ids[0]+" "+ids[1]) {
 		t.Errorf("wait exits with %d and tells %q", code, stderr.buf.String())
 	}
 	if j, err := c.Job(t.Context(), ids[0]); err != nil || j.State.Final() {
@@ -61,7 +63,9 @@ func TestAnArrayStopsWhenNoSiteAcceptsJobs(t *testing.T) {
 	if failed == 0 || failed > 2*submitWorkers {
 		t.Errorf("%d requests were tried", failed)
 	}
-	if want := fmt.Sprintf("drover: 0 submitted, and none from index %d on\n", failed+1); !strings.HasSuffix(stderr.buf.String(), want) {
+	if want := fmt.Sprintf("drover: 0 submitted, and none from index %d on\n", failed+1); !strings.HasSuffix(
+		stderr.buf.String(), want,
+	) {
 		t.Errorf("it tells %q, want %q", stderr.buf.String(), want)
 	}
 }
@@ -75,10 +79,14 @@ func TestUploadsShowProgress(t *testing.T) {
 }
 
 func TestMissingLocalGridHintsHowToStartOne(t *testing.T) {
-	lost := &problem.Problem{Reason: problem.Unreachable, Message: "no connection to agent http://127.0.0.1:7410: refused", Hint: "is it running?"}
+	lost := &problem.Problem{
+		Reason: problem.Unreachable, Message: "no connection to agent http://127.0.0.1:7410: refused",
+		Hint: "is it running?",
+	}
 	nowhere := func(string) string { return "" }
 	a := &app{Process: &cmdline.Process{Getenv: nowhere}, flags: &cli{}}
-	if v := describe(a.withLocalHint(lost), 69); !strings.Contains(v.Hint, "drover demo --keep") || v.Reason != problem.Unreachable {
+	if v := describe(a.withLocalHint(lost), 69); !strings.Contains(v.Hint, "drover demo --keep") ||
+		v.Reason != problem.Unreachable {
 		t.Errorf("%+v", v)
 	}
 	if code := codeOf(a.withLocalHint(lost)); code != cmdline.ExitUnavailable {

@@ -36,7 +36,8 @@ func resolveNames(entries []entry) error {
 			continue
 		}
 		if first, ok := byName[e.name]; ok {
-			return &cmdline.UsageError{Message: fmt.Sprintf("%s: %s already has the name %q", e.position(), entries[first].position(), e.name)}
+			return &cmdline.UsageError{Message: fmt.Sprintf("%s: %s already has the name %q", e.position(),
+				entries[first].position(), e.name)}
 		}
 		byName[e.name] = i
 	}
@@ -58,8 +59,9 @@ func resolveNames(entries []entry) error {
 					hint = "the earliest start is begin"
 				}
 				return &cmdline.UsageError{
-					Message: fmt.Sprintf("%s: after %q, accepted: the name of another line, or %s", e.position(), text, selectorForms),
-					Hint:    hint,
+					Message: fmt.Sprintf("%s: after %q, accepted: the name of another line, or %s", e.position(), text,
+						selectorForms),
+					Hint: hint,
 				}
 			}
 			jobs = append(jobs, text)
@@ -122,7 +124,9 @@ func cycleError(entries []entry, path []int, again int) error {
 		fmt.Fprintf(&b, "%s (%s) after ", entries[i].position(), cmdline.Printable(entries[i].name))
 	}
 	fmt.Fprintf(&b, "%s", entries[again].position())
-	return &cmdline.UsageError{Message: "a cycle: " + b.String(), Hint: "a job can only start after jobs that do not wait for it"}
+	return &cmdline.UsageError{
+		Message: "a cycle: " + b.String(), Hint: "a job can only start after jobs that do not wait for it",
+	}
 }
 
 // needArgs returns the dependencies on other entries. It waits until those are submitted.

@@ -64,8 +64,12 @@ func (g *takingGrid) Map(context.Context, *droverv1.MapRequest) (*droverv1.MapRe
 	return &droverv1.MapResponse{Targets: []*droverv1.Target{{Site: "lyon", Address: g.url}}}, nil
 }
 
-func (g *takingGrid) ListServices(context.Context, *droverv1.ListServicesRequest) (*droverv1.ListServicesResponse, error) {
-	return &droverv1.ListServicesResponse{Services: []*droverv1.OfferedService{{Service: &droverv1.Service{Name: "s"}}}}, nil
+func (g *takingGrid) ListServices(
+	context.Context, *droverv1.ListServicesRequest,
+) (*droverv1.ListServicesResponse, error) {
+	return &droverv1.ListServicesResponse{Services: []*droverv1.OfferedService{
+		{Service: &droverv1.Service{Name: "s"}},
+	}}, nil
 }
 
 // Submit refuses the owner nobody and unknown dependencies.
@@ -73,16 +77,21 @@ func (g takingServer) Submit(_ context.Context, req *droverv1.SubmitRequest) (*d
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if req.GetRequest().GetOwner() == "nobody" {
-		return nil, refuse(connect.CodeInvalidArgument, &droverv1.ErrorDetail{Reason: "bad-value", Message: "nobody may not"})
+		return nil, refuse(connect.CodeInvalidArgument, &droverv1.ErrorDetail{
+			Reason: "bad-value", Message: "nobody may not",
+		})
 	}
 	for _, d := range req.GetRequest().GetAfter() {
 		if !g.known[d.GetJobId()] {
-			return nil, refuse(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-job", Message: "no job " + d.GetJobId()})
+			return nil, refuse(connect.CodeNotFound, &droverv1.ErrorDetail{
+				Reason: "unknown-job", Message: "no job " + d.GetJobId(),
+			})
 		}
 	}
 	g.known[req.GetJobId()] = true
 	g.taken = append(g.taken, req)
-	return &droverv1.SubmitResponse{Job: &droverv1.Job{Id: req.GetJobId(), Site: "lyon", Request: req.GetRequest()}}, nil
+	return &droverv1.SubmitResponse{Job: &droverv1.Job{Id: req.GetJobId(), Site: "lyon", Request: req.GetRequest()}},
+		nil
 }
 
 // labelled returns the requests that were taken by their label "n".
@@ -108,7 +117,8 @@ func requestFile(t *testing.T, text string) string {
 func TestRequestsOfAFileDependOnOneAnother(t *testing.T) {
 	g := newTakingGrid(t)
 	g.known[someID] = true
-	file := requestFile(t, `{"service": "s", "name": "join", "after": ["b", {"job": "c", "any": true}, "`+someID+`", "any:a"], "labels": {"n": "join"}}
+	file := requestFile(t, `{"service": "s", "name": "join", "after": ["b", {"job": "c", "any": true}, "`+someID+
+		`", "any:a"], "labels": {"n": "join"}}
 {"service": "s", "name": "b", "after": ["a"], "labels": {"n": "b"}}
 {"service": "s", "name": "c", "after": [{"job": "a"}], "labels": {"n": "c"}, "retries": 2, "retryOn": [75, 1], "site": "lyon", "begin": "1h"}
 {"service": "s", "name": "a", "labels": {"n": "a"}}
@@ -128,9 +138,11 @@ func TestRequestsOfAFileDependOnOneAnother(t *testing.T) {
 	if diff := cmp.Diff(want, strings.Fields(out)); diff != "" {
 		t.Errorf("IDs (-want +got):\n%s", diff)
 	}
-	const done, any = droverv1.DependencyCondition_DEPENDENCY_CONDITION_UNSPECIFIED, droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY
+	const done, any = droverv1.DependencyCondition_DEPENDENCY_CONDITION_UNSPECIFIED,
+		droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY
 	for n, after := range map[string]map[string]droverv1.DependencyCondition{
-		"join": {ids["b"]: done, ids["c"]: any, someID: done, ids["a"]: any}, "b": {ids["a"]: done}, "c": {ids["a"]: done}, "a": {},
+		"join": {ids["b"]: done, ids["c"]: any, someID: done, ids["a"]: any}, "b": {ids["a"]: done},
+		"c": {ids["a"]: done}, "a": {},
 	} {
 		got := make(map[string]droverv1.DependencyCondition)
 		for _, d := range by[n].GetRequest().GetAfter() {
@@ -141,7 +153,8 @@ func TestRequestsOfAFileDependOnOneAnother(t *testing.T) {
 		}
 	}
 	c := by["c"].GetRequest()
-	if c.GetRetries() != 2 || !slices.Equal(c.GetRetryOn(), []int32{1, 75}) || c.GetSite() != "lyon" || c.GetEarliestStart() == nil {
+	if c.GetRetries() != 2 || !slices.Equal(c.GetRetryOn(), []int32{1, 75}) || c.GetSite() != "lyon" ||
+		c.GetEarliestStart() == nil {
 		t.Errorf("c is %v", c)
 	}
 }
@@ -167,7 +180,9 @@ func TestDependentsOfARefusedRequestAreNotSubmitted(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines = append(lines, e.Line)
-		if want := map[int]problem.Reason{1: "not-submitted", 2: "not-submitted", 3: "bad-value"}[e.Line]; e.Reason != want {
+		if want := map[int]problem.Reason{
+			1: "not-submitted", 2: "not-submitted", 3: "bad-value",
+		}[e.Line]; e.Reason != want {
 			t.Errorf("line %d: reason %s, want %s", e.Line, e.Reason, want)
 		}
 	}
@@ -208,7 +223,8 @@ func TestNothingIsSubmittedFromAMalformedFile(t *testing.T) {
 	} {
 		for _, from := range []string{requestFile(t, text)} {
 			code, out, stderr := command(env, "submit", "--from", from)
-			if code != cmdline.ExitUsage || out != "" || !strings.Contains(stderr, want) || !strings.Contains(stderr, "nothing was submitted") {
+			if code != cmdline.ExitUsage || out != "" || !strings.Contains(stderr, want) ||
+				!strings.Contains(stderr, "nothing was submitted") {
 				t.Errorf("%s: exits with %d, tells %q, want %q", text, code, stderr, want)
 			}
 		}
@@ -237,12 +253,14 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 	g := newTakingGrid(t)
 	g.known[someID], g.known[movingJob] = true, true
 	env := map[string]string{"DROVER_AGENTS": g.url}
-	code, _, stderr := command(env, "submit", "s", "--after", "any:"+someID+","+movingJob, "--retries", "3", "--retry-on", "1,75,100-102", "--site", "lyon", "--begin", "2100-01-01T00:00:00Z")
+	code, _, stderr := command(env, "submit", "s", "--after", "any:"+someID+","+movingJob, "--retries", "3",
+		"--retry-on", "1,75,100-102", "--site", "lyon", "--begin", "2100-01-01T00:00:00Z")
 	if code != cmdline.ExitOK {
 		t.Fatalf("submit exits with %d: %s", code, stderr)
 	}
 	r := g.taken[0].GetRequest()
-	if len(r.GetAfter()) != len(slices.Compact([]string{someID, movingJob})) || r.GetRetries() != 3 || !slices.Equal(r.GetRetryOn(), []int32{1, 75, 100, 101, 102}) ||
+	if len(r.GetAfter()) != len(slices.Compact([]string{someID, movingJob})) || r.GetRetries() != 3 ||
+		!slices.Equal(r.GetRetryOn(), []int32{1, 75, 100, 101, 102}) ||
 		r.GetSite() != "lyon" || r.GetEarliestStart().AsTime().Year() != 2100 {
 		t.Errorf("the request is %v", r)
 	}

@@ -64,7 +64,9 @@ func becomeGate() {
 type attemptCmd struct{}
 
 func (*attemptCmd) Run(*app) error {
-	return &cmdline.UsageError{Message: "an attempt takes one file", Hint: "only batch scripts of servers start attempts"}
+	return &cmdline.UsageError{
+		Message: "an attempt takes one file", Hint: "only batch scripts of servers start attempts",
+	}
 }
 
 // becomeAttempt does not return if this process was started to run an attempt of a job.

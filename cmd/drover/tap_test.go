@@ -39,12 +39,14 @@ func (p *taps) before(t *testing.T, site, address string) string {
 	}
 	accepted := protocols
 	accepted.SetHTTP1(true)
-	server := &http.Server{Protocols: &accepted, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p.lost(site, path.Base(r.URL.Path)) {
-			panic(http.ErrAbortHandler)
-		}
-		forward.ServeHTTP(w, r)
-	})}
+	server := &http.Server{
+		Protocols: &accepted, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if p.lost(site, path.Base(r.URL.Path)) {
+				panic(http.ErrAbortHandler)
+			}
+			forward.ServeHTTP(w, r)
+		}),
+	}
 	var served sync.WaitGroup
 	served.Go(func() { _ = server.Serve(l) })
 	t.Cleanup(func() {

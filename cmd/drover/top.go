@@ -93,7 +93,10 @@ func nodeTable(w io.Writer, list []client.NodeUse) {
 
 func shareTable(w io.Writer, list []client.JobUse) {
 	t := cmdline.NewTable(w,
-		table.Row{"job", "service", "nodes", "tasks", "share", "yield", "declared", "need", "uses", "memory", "declared", "peak", ""},
+		table.Row{
+			"job", "service", "nodes", "tasks", "share", "yield", "declared", "need", "uses", "memory", "declared",
+			"peak", "",
+		},
 		"tasks", "share", "yield", "declared", "need", "uses", "memory", "declared", "peak")
 	for i := range list {
 		j := &list[i]
@@ -105,8 +108,9 @@ func shareTable(w io.Writer, list []client.JobUse) {
 			state = "paused"
 		}
 		t.AppendRow(table.Row{
-			j.ID, j.Service, strings.Join(j.Nodes, ","), j.Tasks, fmt.Sprintf("%.3f", j.Share), fmt.Sprintf("%.3f", j.Yield),
-			fmt.Sprintf("%.2f", j.Declared), need, uses, mebibytes(j.Memory), mebibytes(j.DeclaredMemory), mebibytes(j.MostMemory), state,
+			j.ID, j.Service, strings.Join(j.Nodes, ","), j.Tasks, fmt.Sprintf("%.3f", j.Share),
+			fmt.Sprintf("%.3f", j.Yield), fmt.Sprintf("%.2f", j.Declared), need, uses, mebibytes(j.Memory),
+			mebibytes(j.DeclaredMemory), mebibytes(j.MostMemory), state,
 		})
 	}
 	t.Render()

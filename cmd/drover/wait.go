@@ -113,7 +113,8 @@ func (a *app) interrupted(err error, ids ...string) error {
 		return err
 	}
 	if len(ids) == 1 {
-		_, _ = fmt.Fprintf(a.Stderr, "drover: interrupted; job %[1]s continues\nhint: drover wait %[1]s, or drover cancel %[1]s\n", ids[0])
+		_, _ = fmt.Fprintf(a.Stderr,
+			"drover: interrupted; job %[1]s continues\nhint: drover wait %[1]s, or drover cancel %[1]s\n", ids[0])
 		return cmdline.ExitError(cmdline.ExitInterrupted)
 	}
 	listed := ids
@@ -121,7 +122,8 @@ func (a *app) interrupted(err error, ids ...string) error {
 	if len(ids) > maxListed {
 		listed, more = ids[:maxListed], fmt.Sprintf(" and %d more", len(ids)-maxListed)
 	}
-	_, _ = fmt.Fprintf(a.Stderr, "drover: interrupted; %d jobs continue: %s%s\nhint: drover wait, or drover cancel, with the same names\n",
+	_, _ = fmt.Fprintf(a.Stderr,
+		"drover: interrupted; %d jobs continue: %s%s\nhint: drover wait, or drover cancel, with the same names\n",
 		len(ids), strings.Join(listed, " "), more)
 	return cmdline.ExitError(cmdline.ExitInterrupted)
 }

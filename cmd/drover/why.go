@@ -32,8 +32,9 @@ func (c *whyCmd) Run(a *app) error {
 	if j.UnknownFor > 0 {
 		return &problem.Problem{
 			Reason: problem.Unreachable, Retryable: true,
-			Message: fmt.Sprintf("site %s, which has the record of job %s, has been silent for %s", j.Site, j.ID, cmdline.Span(j.UnknownFor)),
-			Hint:    "try again when the site is back",
+			Message: fmt.Sprintf("site %s, which has the record of job %s, has been silent for %s", j.Site, j.ID,
+				cmdline.Span(j.UnknownFor)),
+			Hint: "try again when the site is back",
 		}
 	}
 	if a.flags.JSON {
@@ -43,8 +44,9 @@ func (c *whyCmd) Run(a *app) error {
 		_, err := fmt.Fprintf(a.Stdout, "%s is at %s: the client chose the site itself\n", j.ID, j.Site)
 		return err
 	}
-	_, _ = fmt.Fprintln(a.Stdout, cmdline.Printable(fmt.Sprintf("agent %s chose %s at %s for %s, as the site that finishes it first",
-		d.Agent, d.Chosen, clock(d.MadeAt), j.Service)))
+	_, _ = fmt.Fprintln(a.Stdout,
+		cmdline.Printable(fmt.Sprintf("agent %s chose %s at %s for %s, as the site that finishes it first",
+			d.Agent, d.Chosen, clock(d.MadeAt), j.Service)))
 	_, _ = fmt.Fprintln(a.Stdout)
 	printDecision(a, d)
 	for _, text := range sinceDecision(j, d.Chosen) {
@@ -79,8 +81,8 @@ func candidateRow(c *client.Candidate, chosen string) table.Row {
 		notes = append(notes, "corrected by "+signed(c.Correction))
 	}
 	return table.Row{
-		mark, c.Site, cmdline.Span(c.Wait), cmdline.Span(c.Transfer), cmdline.Span(c.Run), c.Shape.Width, cmdline.Span(c.Completion), cmdline.Span(c.Margin),
-		estimateText(c), strings.Join(notes, ", "),
+		mark, c.Site, cmdline.Span(c.Wait), cmdline.Span(c.Transfer), cmdline.Span(c.Run), c.Shape.Width,
+		cmdline.Span(c.Completion), cmdline.Span(c.Margin), estimateText(c), strings.Join(notes, ", "),
 	}
 }
 

@@ -69,17 +69,18 @@ func ParseClock(text string) (time.Duration, bool) {
 
 // Durations returns an option: ParseDuration reads all flags that are durations.
 func Durations() kong.Option {
-	return kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
-		token := ctx.Scan.Pop()
-		text, ok := token.Value.(string)
-		if !ok {
-			return fmt.Errorf("%v, %w", token.Value, ErrDuration)
-		}
-		d, err := ParseDuration(text)
-		if err != nil {
-			return err
-		}
-		target.SetInt(int64(d))
-		return nil
-	}))
+	return kong.TypeMapper(reflect.TypeFor[time.Duration](),
+		kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
+			token := ctx.Scan.Pop()
+			text, ok := token.Value.(string)
+			if !ok {
+				return fmt.Errorf("%v, %w", token.Value, ErrDuration)
+			}
+			d, err := ParseDuration(text)
+			if err != nil {
+				return err
+			}
+			target.SetInt(int64(d))
+			return nil
+		}))
 }

@@ -44,7 +44,8 @@ func (o *Output) Failed() error {
 // one of many requests failed.
 func (o *Output) Check(err error) error {
 	failed := o.Failed()
-	if failed == nil || err != nil && !errors.Is(err, errors.Unwrap(failed)) && !errors.Is(err, ExitError(ExitFailure)) {
+	if failed == nil || err != nil && !errors.Is(err, errors.Unwrap(failed)) && !errors.Is(err,
+		ExitError(ExitFailure)) {
 		return err
 	}
 	return failed

@@ -35,7 +35,8 @@ func JoinNegative(args []string) []string {
 			return append(out, args[i:]...)
 		}
 		last := len(out) - 1
-		if negative.MatchString(arg) && last >= 0 && strings.HasPrefix(out[last], "--") && !strings.Contains(out[last], "=") {
+		if negative.MatchString(arg) && last >= 0 && strings.HasPrefix(out[last], "--") && !strings.Contains(out[last],
+			"=") {
 			out[last] += "=" + arg
 			continue
 		}

@@ -9,7 +9,8 @@ import (
 const AddressAccepted = "host:port with a port of 0..65535"
 
 // LoopbackAccepted describes the addresses on which a process may listen.
-const LoopbackAccepted = "a loopback address such as 127.0.0.1, or any with insecure: true (callers are not authenticated)"
+const LoopbackAccepted = "a loopback address such as 127.0.0.1, or any with insecure: true (callers are not " +
+	"authenticated)"
 
 // Loopback reports whether host:port is on loopback. A host name other than localhost is
 // not, whatever it resolves to.

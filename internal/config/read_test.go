@@ -126,7 +126,9 @@ func TestWhatFollowsFromABadValueIsNotToldTwice(t *testing.T) {
 		key, _, _ := strings.Cut(line, ": \"")
 		got = append(got, key)
 	}
-	if d := cmp.Diff([]string{"size", "line 1: version", "line 3: list[0].width", "line 4: list[1].width", "line 5: wait"}, got); d != "" {
+	if d := cmp.Diff([]string{
+		"size", "line 1: version", "line 3: list[0].width", "line 4: list[1].width", "line 5: wait",
+	}, got); d != "" {
 		t.Errorf("%s\n%v", d, err)
 	}
 }

@@ -29,9 +29,11 @@ var (
 	newHandler = regexp.MustCompile(`^New\w+Handler$`)
 	// httpItself are the names of net/http that serve or call without proto/rpc.
 	httpItself = map[string]bool{
-		"Server": true, "Client": true, "Transport": true, "DefaultClient": true, "DefaultTransport": true, "DefaultServeMux": true, "NewServeMux": true,
-		"ListenAndServe": true, "ListenAndServeTLS": true, "Serve": true, "ServeTLS": true, "Handle": true, "HandleFunc": true,
-		"Get": true, "Head": true, "Post": true, "PostForm": true,
+		"Server": true, "Client": true, "Transport": true, "DefaultClient": true, "DefaultTransport": true,
+		"DefaultServeMux": true, "NewServeMux": true,
+		"ListenAndServe": true, "ListenAndServeTLS": true, "Serve": true, "ServeTLS": true, "Handle": true,
+		"HandleFunc": true,
+		"Get":        true, "Head": true, "Post": true, "PostForm": true,
 	}
 )
 
@@ -45,7 +47,9 @@ func TestEveryHandlerAndEveryClientIsMadeByProtoRPC(t *testing.T) {
 	for _, p := range problems {
 		t.Error(p)
 	}
-	for _, service := range []string{"AgentService", "ServerService", "PeerService", "NodeService", "SupervisorService"} {
+	for _, service := range []string{
+		"AgentService", "ServerService", "PeerService", "NodeService", "SupervisorService",
+	} {
 		for _, want := range []string{"rpc.Handle(New" + service + "Handler", "rpc.Client(New" + service + "Client"} {
 			if !made[want] {
 				t.Errorf("no %s): the check does not see the service", want)
@@ -110,10 +114,13 @@ func checkHTTPOf(tree fs.FS, name string, made map[string]bool) ([]string, error
 		case *ast.SelectorExpr:
 			pkg, name := qualified(n, imports)
 			past := pkg == "net/http" && httpItself[name] ||
-				path.Base(pkg) == "droverv1connect" && !passed[n] && (newClient.MatchString(name) || newHandler.MatchString(name))
+				path.Base(pkg) == "droverv1connect" && !passed[n] && (newClient.MatchString(name) ||
+					newHandler.MatchString(name))
 			if past && !isPointer(file, n) {
-				problems = append(problems, fmt.Sprintf("%s: %s.%s goes past proto/rpc: use rpc.Serve with rpc.Handle, or rpc.Client of a rpc.Caller",
-					files.Position(n.Pos()), path.Base(pkg), name))
+				problems = append(problems,
+					fmt.Sprintf("%s: %s.%s goes past proto/rpc: use rpc.Serve with rpc.Handle, or rpc.Client of a "+
+						"rpc.Caller",
+						files.Position(n.Pos()), path.Base(pkg), name))
 			}
 		}
 		return true

@@ -42,16 +42,19 @@ var layout = map[string][]string{
 	"internal/netns":     {},                                                                   // for tests
 	"internal/nodetest":  {"internal/freeport", "batch/exec/process", "batch/exec/supervisor"}, // for tests
 
-	"batch/plan/profile":    {},
-	"batch":                 {"batch/plan/profile"},
-	"batch/plan/queue":      {"batch"},
-	"batch/plan/counted":    {"batch", "batch/plan/profile", "batch/plan/queue"},
-	"batch/plan/runtimes":   {"batch"},
-	"batch/plan/forecast":   {"batch", "batch/plan/profile", "batch/plan/counted"},
-	"batch/plan/needs":      {"batch"},
-	"batch/plan/nodes":      {"batch"},
-	policy:                  {"batch", "batch/plan/profile", "batch/plan/queue", "batch/plan/counted"},
-	"batch/policy":          {"batch", policy, "batch/policy/convergent", "batch/policy/convergent/farm", "batch/policy/dfrs", "batch/policy/overbook"},
+	"batch/plan/profile":  {},
+	"batch":               {"batch/plan/profile"},
+	"batch/plan/queue":    {"batch"},
+	"batch/plan/counted":  {"batch", "batch/plan/profile", "batch/plan/queue"},
+	"batch/plan/runtimes": {"batch"},
+	"batch/plan/forecast": {"batch", "batch/plan/profile", "batch/plan/counted"},
+	"batch/plan/needs":    {"batch"},
+	"batch/plan/nodes":    {"batch"},
+	policy:                {"batch", "batch/plan/profile", "batch/plan/queue", "batch/plan/counted"},
+	"batch/policy": {
+		"batch", policy, "batch/policy/convergent", "batch/policy/convergent/farm", "batch/policy/dfrs",
+		"batch/policy/overbook",
+	},
 	"batch/policy/overbook": {policy, "batch", "batch/plan/counted", "batch/plan/runtimes"}, // on top of CBF
 	"batch/engine":          {"batch"},
 	"batch/batchtest":       {"batch", "batch/engine"},
@@ -62,7 +65,9 @@ var layout = map[string][]string{
 
 	"batch/policy/dfrs/pack":  {"batch"},
 	"batch/policy/dfrs/share": {"batch", "batch/policy/dfrs/pack"},
-	"batch/policy/dfrs":       {"batch", "batch/plan/counted", "batch/plan/runtimes", "batch/policy/dfrs/pack", "batch/policy/dfrs/share"},
+	"batch/policy/dfrs": {
+		"batch", "batch/plan/counted", "batch/plan/runtimes", "batch/policy/dfrs/pack", "batch/policy/dfrs/share",
+	},
 
 	"batch/policy/convergent/farm":      {"batch"},
 	"batch/policy/convergent/heuristic": {"batch", "batch/policy/convergent/farm"},
@@ -75,7 +80,8 @@ var layout = map[string][]string{
 	"batch/policy/convergent/edf": {"batch", "batch/policy/convergent/farm", "batch/policy/convergent/roster"},
 	"batch/policy/convergent": {
 		"batch", "batch/policy/convergent/farm", "batch/policy/convergent/heuristic", "batch/policy/convergent/license",
-		"batch/policy/convergent/matching", "batch/policy/convergent/roster", "batch/policy/convergent/backfill", "batch/policy/convergent/edf",
+		"batch/policy/convergent/matching", "batch/policy/convergent/roster", "batch/policy/convergent/backfill",
+		"batch/policy/convergent/edf",
 	},
 
 	"batch/exec":                    {"batch", "batch/plan/nodes", "batch/exec/process"},
@@ -89,20 +95,27 @@ var layout = map[string][]string{
 		"batch", "batch/exec/attempt", "batch/exec/process", "batch/exec/rpc", "proto/drover/v1/...", "proto/rpc",
 	},
 	"batch/exec/supervisor": {
-		"batch", "batch/exec", "batch/exec/attempt", "batch/exec/process", "batch/exec/supervisor/journal", "batch/exec/supervisor/rpc",
+		"batch", "batch/exec", "batch/exec/attempt", "batch/exec/process", "batch/exec/supervisor/journal",
+		"batch/exec/supervisor/rpc",
 	},
-	"batch/exec/node/pool": {"batch/exec/node", "batch/exec/attempt", "batch/exec/node/remote", "batch", "batch/exec", "batch/exec/cgroup"},
-	"batch/exec/node":      {"batch", "batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/supervisor", "batch/exec/supervisor/journal"},
+	"batch/exec/node/pool": {
+		"batch/exec/node", "batch/exec/attempt", "batch/exec/node/remote", "batch", "batch/exec", "batch/exec/cgroup",
+	},
+	"batch/exec/node": {
+		"batch", "batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/supervisor",
+		"batch/exec/supervisor/journal",
+	},
 	"batch/exec/node/rpc": {
-		"batch", "batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/rpc", "batch/exec/supervisor",
-		"proto/drover/v1/...", "proto/rpc",
+		"batch", "batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/rpc",
+		"batch/exec/supervisor", "proto/drover/v1/...", "proto/rpc",
 	},
 	"batch/exec/node/daemon": {
-		"batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/node/rpc", "batch/exec/supervisor",
-		"internal/config",
+		"batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/node/rpc",
+		"batch/exec/supervisor", "internal/config",
 	},
 	"batch/exec/node/remote": {
-		"batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/node/rpc", "batch/exec/supervisor",
+		"batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/node/rpc",
+		"batch/exec/supervisor",
 	},
 
 	"reallocation":        {"batch"},
@@ -119,7 +132,8 @@ var layout = map[string][]string{
 	"server/files/blobs":  {},
 	"server/files/depot":  {"server/files/blobs"},
 	"server/files": {
-		"server/site", "server/catalogue", "server/files/blobs", "batch", "batch/exec/supervisor/journal", "proto/problem",
+		"server/site", "server/catalogue", "server/files/blobs", "batch", "batch/exec/supervisor/journal",
+		"proto/problem",
 	},
 	"server/rpc": {
 		"server/site", "server/catalogue", "server/store", "server/files", "server/files/blobs", "server/files/depot",
@@ -129,24 +143,28 @@ var layout = map[string][]string{
 	"server/loop":  {"batch", "server/site"},
 	"server/site":  {"batch", "batch/policy", "proto/problem", "server/catalogue"},
 
-	"agent/rpc": {"agent/mapping", "agent/rounds", "reallocation", "batch", "proto/drover/v1/...", "proto/problem", "proto/rpc"},
+	"agent/rpc": {
+		"agent/mapping", "agent/rounds", "reallocation", "batch", "proto/drover/v1/...", "proto/problem", "proto/rpc",
+	},
 	"agent": {
-		"agent/mapping", "agent/rounds", "agent/gossip", "agent/rpc", "reallocation", "batch", "internal/config", "proto/problem",
+		"agent/mapping", "agent/rounds", "agent/gossip", "agent/rpc", "reallocation", "batch", "internal/config",
+		"proto/problem",
 	},
 	"client": {"client/rpc", "client/submission", "client/npy", "internal/config", "proto/problem", "proto/rpc"},
 	"server": {
-		"server/loop", "server/site", "server/catalogue", "server/rpc", "server/files", "server/files/blobs", "server/files/depot", "server/store",
-		"batch", "batch/policy", "batch/plan/forecast", "batch/exec", "batch/external", "batch/slurm", "batch/plan/needs",
-		"batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/node/pool", "batch/exec/node/remote",
-		"batch/exec/supervisor", "batch/exec/supervisor/journal", "batch/exec/supervisor/solo",
-		"internal/config", "agent/gossip", "proto/problem",
+		"server/loop", "server/site", "server/catalogue", "server/rpc", "server/files", "server/files/blobs",
+		"server/files/depot", "server/store", "batch", "batch/policy", "batch/plan/forecast", "batch/exec",
+		"batch/external", "batch/slurm", "batch/plan/needs", "batch/exec/attempt", "batch/exec/cgroup",
+		"batch/exec/node", "batch/exec/node/pool", "batch/exec/node/remote", "batch/exec/supervisor",
+		"batch/exec/supervisor/journal", "batch/exec/supervisor/solo", "internal/config", "agent/gossip",
+		"proto/problem",
 	},
 
 	"sim/swf":    {},
 	"sim/lublin": {"sim/swf"},
 	"sim/faults": {
-		"batch/engine", "batch", "batch/policy", "batch/plan/forecast", "server/loop", "server/site", "server/catalogue", "client/submission",
-		"proto/problem",
+		"batch/engine", "batch", "batch/policy", "batch/plan/forecast", "server/loop", "server/site",
+		"server/catalogue", "client/submission", "proto/problem",
 	},
 	"sim/scenarios": {"sim"},
 	"sim/campaign":  {"sim", "sim/scenarios", "internal/config", "batch", "reallocation", "server/site"},
@@ -367,12 +385,14 @@ func TestCheckFindsWhatTheLayoutForbids(t *testing.T) {
 		"a row that allows nothing": {
 			"batch/profile/a.go",
 			[]string{"batch"},
-			"batch/profile/a.go:4: batch/profile may not import batch; row batch/profile of the table in layout_test.go allows nothing",
+			"batch/profile/a.go:4: batch/profile may not import batch; row batch/profile of the table in " +
+				"layout_test.go allows nothing",
 		},
 		"a core importing a driver": {
 			"server/site/a.go",
 			[]string{"batch", "server"},
-			"server/site/a.go:5: server/site may not import server; row server/site of the table in layout_test.go allows batch, batch/policy/<name>",
+			"server/site/a.go:5: server/site may not import server; row server/site of the table in layout_test.go " +
+				"allows batch, batch/policy/<name>",
 		},
 		"a core importing an executor": {
 			"server/site/a.go",
@@ -393,7 +413,8 @@ func TestCheckFindsWhatTheLayoutForbids(t *testing.T) {
 		"a policy importing another": {
 			"batch/policy/newest/a.go",
 			[]string{"batch/policy/fcfs"},
-			"batch/policy/newest/a.go:4: batch/policy/newest may not import batch/policy/fcfs; row batch/policy/<name> of",
+			"batch/policy/newest/a.go:4: batch/policy/newest may not import batch/policy/fcfs; row " +
+				"batch/policy/<name> of",
 		},
 		"a policy that does I/O": {
 			"batch/policy/newest/a.go",
@@ -402,7 +423,8 @@ func TestCheckFindsWhatTheLayoutForbids(t *testing.T) {
 		},
 		"a package below a policy": {
 			"batch/policy/newest/deep/a.go", nil,
-			"batch/policy/newest/deep/a.go: package batch/policy/newest/deep has no row in the table of layout_test.go: add one",
+			"batch/policy/newest/deep/a.go: package batch/policy/newest/deep has no row in the table of " +
+				"layout_test.go: add one",
 		},
 		"a package without a row": {
 			"util/a.go",

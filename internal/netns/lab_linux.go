@@ -48,7 +48,10 @@ func New(t Test, names ...string) []*Host {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &Host{Name: name, Address: fmt.Sprintf("10.7.%d.%d", (i+1)/256, (i+1)%256), space: s, hub: hub, port: "port" + strconv.Itoa(i)}
+		h := &Host{
+			Name: name, Address: fmt.Sprintf("10.7.%d.%d", (i+1)/256, (i+1)%256), space: s, hub: hub,
+			port: "port" + strconv.Itoa(i),
+		}
 		t.Cleanup(func() { h.remove(t) })
 		if err := h.plug(t.Context()); err != nil {
 			t.Fatal(err)

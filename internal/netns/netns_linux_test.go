@@ -73,8 +73,10 @@ func TestHostsReachEachOtherUnlessCutOff(t *testing.T) {
 		}
 	}
 	for name, gap := range map[string]struct{ begin, end func(context.Context) error }{
-		"cut":  {a1.Cut, a1.Heal},
-		"mute": {func(ctx context.Context) error { return a1.Mute(ctx, front) }, func(ctx context.Context) error { return a1.Unmute(ctx, front) }},
+		"cut": {a1.Cut, a1.Heal},
+		"mute": {func(ctx context.Context) error {
+			return a1.Mute(ctx, front)
+		}, func(ctx context.Context) error { return a1.Unmute(ctx, front) }},
 	} {
 		if err := gap.begin(t.Context()); err != nil {
 			t.Fatal(err)
@@ -109,7 +111,8 @@ func TestAHostThatIsTurnedOffLosesOnlyItsOwnProcesses(t *testing.T) {
 	hosts := New(t, "a1", "a2")
 	var all []*exec.Cmd
 	for _, h := range hosts {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", "setsid sleep 600 & readlink /proc/self/ns/net; exec sleep 600")
+		cmd := exec.CommandContext(t.Context(), "sh", "-c",
+			"setsid sleep 600 & readlink /proc/self/ns/net; exec sleep 600")
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

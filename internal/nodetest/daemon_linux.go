@@ -59,7 +59,10 @@ func New(t Test) *Daemon {
 func Named(t Test, name string) *Daemon {
 	t.Helper()
 	root := t.TempDir()
-	d := &Daemon{Name: name, Address: freeport.Address(t), Dir: filepath.Join(root, "node"), t: t, log: filepath.Join(root, "log")}
+	d := &Daemon{
+		Name: name, Address: freeport.Address(t), Dir: filepath.Join(root, "node"), t: t,
+		log: filepath.Join(root, "log"),
+	}
 	d.Start()
 	t.Cleanup(func() {
 		d.Stop(syscall.SIGTERM)
@@ -87,7 +90,8 @@ func (d *Daemon) Start(args ...string) {
 	}
 	defer log.Close()
 	// Stop ends it, not the context: a test may want to kill it.
-	d.cmd = exec.CommandContext(context.Background(), os.Args[0], append([]string{"node", "--name", d.Name, "--dir", d.Dir, "--listen", d.Address}, args...)...)
+	d.cmd = exec.CommandContext(context.Background(), os.Args[0],
+		append([]string{"node", "--name", d.Name, "--dir", d.Dir, "--listen", d.Address}, args...)...)
 	d.cmd.Stderr = log
 	out, err := d.cmd.StdoutPipe()
 	if err == nil {

@@ -69,7 +69,9 @@ type Options struct {
 }
 
 // Serve is the role of a daemon: it prints a line when it is up, and runs until SIGTERM.
-func Serve[D interface{ Run(context.Context) error }](args []string, open func(context.Context, Options) (D, error)) error {
+func Serve[D interface{ Run(context.Context) error }](
+	args []string, open func(context.Context, Options) (D, error),
+) error {
 	flags := flag.NewFlagSet("node", flag.ExitOnError)
 	var o Options
 	flags.StringVar(&o.Name, "name", "", "")

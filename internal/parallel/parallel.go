@@ -11,9 +11,7 @@ import (
 // returns the results in the order of the items. After an error, and when ctx ends, it
 // starts no further item; the error joins those of all items. done is called after each
 // item with the number finished so far, by one goroutine at a time.
-func Map[T, R any](
-	ctx context.Context, workers int, items []T, do func(T) (R, error), done func(n int),
-) ([]R, error) {
+func Map[T, R any](ctx context.Context, workers int, items []T, do func(T) (R, error), done func(n int)) ([]R, error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}

@@ -33,7 +33,8 @@ func TestMapStartsNoItemAfterAnError(t *testing.T) {
 	wrong := errors.New("wrong")
 	var begun atomic.Int64
 	fail := func(int) (int, error) { begun.Add(1); return 0, wrong }
-	if _, err := parallel.Map(t.Context(), 2, make([]int, 1000), fail, func(int) {}); !errors.Is(err, wrong) || begun.Load() > 2 {
+	if _, err := parallel.Map(t.Context(), 2, make([]int, 1000), fail, func(int) {}); !errors.Is(err, wrong) ||
+		begun.Load() > 2 {
 		t.Errorf("%v after %d", err, begun.Load())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -66,7 +67,8 @@ func TestInOrderReportsTheResultsInTheOrderOfTheItems(t *testing.T) {
 		if !slices.IsSorted(reported) || len(reported) != begun || int(done.Load()) != begun {
 			t.Fatalf("%d begun, %d done, reported %v", begun, done.Load(), reported)
 		}
-		if stopAt >= n && begun != n || stopAt < n && begun <= stopAt || begun > stopAt+workers && stopAt < n && workers == 1 {
+		if stopAt >= n && begun != n || stopAt < n && begun <= stopAt ||
+			begun > stopAt+workers && stopAt < n && workers == 1 {
 			t.Fatalf("%d of %d begun, stop at %d", begun, n, stopAt)
 		}
 	})

@@ -220,11 +220,13 @@ func (c *Cluster) text(ctx context.Context) (string, error) {
 		}
 	}
 	for i := range c.Nodes {
-		fmt.Fprintf(&b, "NodeName=%s NodeAddr=127.0.0.1 NodeHostname=%s Port=%s CPUs=%d RealMemory=1024 State=UNKNOWN\n",
+		fmt.Fprintf(&b, "NodeName=%s NodeAddr=127.0.0.1 NodeHostname=%s Port=%s CPUs=%d RealMemory=1024 "+
+			"State=UNKNOWN\n",
 			c.node(i), host, ports[i+1], c.CPUs)
 	}
 	if c.Partitions == nil {
-		fmt.Fprintln(&b, "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=60 OverSubscribe=NO State=UP")
+		fmt.Fprintln(&b, "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=60 OverSubscribe=NO "+
+			"State=UP")
 	}
 	for _, p := range c.Partitions {
 		fmt.Fprintln(&b, p)

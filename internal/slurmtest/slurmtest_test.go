@@ -98,7 +98,8 @@ func TestNothingOfAnAccountingOutlivesItsTest(t *testing.T) {
 
 // sbatch asks each cluster when it would start the job, and chooses the earliest.
 func TestSbatchChoosesAmongClusters(t *testing.T) {
-	_, clusters := StartAccounted(t, Config{Name: "a", Nodes: 1}, Config{Name: "b", Nodes: 2}, Config{Name: "c", Nodes: 1})
+	_, clusters := StartAccounted(t, Config{Name: "a", Nodes: 1}, Config{Name: "b", Nodes: 2},
+		Config{Name: "c", Nodes: 1})
 	submit := func(width string) string {
 		out := clusters[0].Run(t, "sbatch", "--parsable", "-M", "a,b,c", "-o", "/dev/null", "-t", "10", "-n", width,
 			"--wrap", "sleep 600")

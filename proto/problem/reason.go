@@ -75,7 +75,8 @@ const (
 
 // The reasons that only clients give.
 const (
-	Recorded      Reason = "recorded"       // a server has recorded a cancel, but cannot say its result: the job is moving
+	// a server has recorded a cancel, but cannot say its result: the job is moving
+	Recorded      Reason = "recorded"
 	NotIdempotent Reason = "not-idempotent" // a new attempt is needed, but the request does not allow two executions
 	Ambiguous     Reason = "ambiguous"      // the beginning of an ID fits several
 	Unknown       Reason = "unknown"        // no answer came to a message, which may have taken effect

@@ -26,7 +26,9 @@ func (asked) GetJob(_ context.Context, req *droverv1.GetJobRequest) (*droverv1.G
 	return &droverv1.GetJobResponse{Job: &droverv1.Job{Id: req.GetJobId()}}, nil
 }
 
-func (asked) WatchJob(_ context.Context, req *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+func (asked) WatchJob(
+	_ context.Context, req *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse],
+) error {
 	return stream.Send(&droverv1.WatchJobResponse{Job: &droverv1.Job{Id: req.GetJobId()}})
 }
 
@@ -34,10 +36,13 @@ func (asked) WatchJob(_ context.Context, req *droverv1.WatchJobRequest, stream *
 func faced(t testing.TB) func(method, kind, body string) (int, string) {
 	server, _ := rpc.Serve(rpc.Config{
 		Name: "test", Log: hclog.NewNullLogger(),
-		Services: []rpc.Service{rpc.Handle[droverv1connect.ServerServiceHandler](droverv1connect.NewServerServiceHandler, asked{})},
+		Services: []rpc.Service{
+			rpc.Handle[droverv1connect.ServerServiceHandler](droverv1connect.NewServerServiceHandler, asked{}),
+		},
 	})
 	return func(method, kind, body string) (int, string) {
-		req := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/drover.v1.ServerService/"+method, strings.NewReader(body))
+		req := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/drover.v1.ServerService/"+method,
+			strings.NewReader(body))
 		req.Header.Set("Content-Type", kind)
 		w := httptest.NewRecorder()
 		server.Handler.ServeHTTP(w, req)
@@ -67,10 +72,15 @@ func detailIn(t *testing.T, body string) (code, reason, field, message string) {
 func TestAnInvalidMessageIsAProblemWithADetail(t *testing.T) {
 	post := faced(t)
 	for name, tc := range map[string]struct{ method, kind, body, field string }{
-		"a misspelt field":          {"GetJob", "application/json", `{"jobid": "x"}`, "jobid"},
-		"one deep inside":           {"Submit", "application/json", `{"request": {"widht": 2}}`, "request.widht"},
-		"one in a map":              {"Submit", "application/json", `{"request": {"arguments": {"n": {"intvalue": 2}}}}`, "request.arguments.n.intvalue"},
-		"one in a list":             {"PlaceJobs", "application/json", `{"placements": [{}, {"job": 2}]}`, "placements[1].job"},
+		"a misspelt field": {"GetJob", "application/json", `{"jobid": "x"}`, "jobid"},
+		"one deep inside":  {"Submit", "application/json", `{"request": {"widht": 2}}`, "request.widht"},
+		"one in a map": {
+			"Submit", "application/json", `{"request": {"arguments": {"n": {"intvalue": 2}}}}`,
+			"request.arguments.n.intvalue",
+		},
+		"one in a list": {
+			"PlaceJobs", "application/json", `{"placements": [{}, {"job": 2}]}`, "placements[1].job",
+		},
 		"half of it":                {"GetJob", "application/json", `{"jobId": "x`, ""},
 		"no JSON":                   {"GetJob", "application/json; charset=utf-8", `<xml/>`, ""},
 		"an array":                  {"GetJob", "application/json", `[1]`, ""},
@@ -95,12 +105,14 @@ func TestAnInvalidMessageIsAProblemWithADetail(t *testing.T) {
 func TestAValidMessageIsAnswered(t *testing.T) {
 	post := faced(t)
 	for _, body := range []string{`{"jobId": "x"}`, `{"job_id": "x"}`, " {\"jobId\":\"x\"}\n"} {
-		if status, answer := post("GetJob", "application/json", body); status != 200 || strings.ReplaceAll(answer, " ", "") != `{"job":{"id":"x"}}` {
+		if status, answer := post("GetJob", "application/json", body); status != 200 ||
+			strings.ReplaceAll(answer, " ", "") != `{"job":{"id":"x"}}` {
 			t.Errorf("%s: %d %s", body, status, answer)
 		}
 	}
 	// A newer program may know fields that this one does not.
-	if status, answer := post("GetJob", "application/proto", "\x0a\x01x\xfa\x3f\x01y"); status != 200 || !strings.Contains(answer, "x") {
+	if status, answer := post("GetJob", "application/proto", "\x0a\x01x\xfa\x3f\x01y"); status != 200 ||
+		!strings.Contains(answer, "x") {
 		t.Errorf("an unknown field of the binary form: %d %q", status, answer)
 	}
 }
@@ -114,21 +126,27 @@ func TestAnInvalidMessageOfAStreamIsAProblem(t *testing.T) {
 	if err := json.NewDecoder(bytes.NewReader([]byte("{" + end))).Decode(&e); err != nil {
 		t.Fatalf("%q: %v", body, err)
 	}
-	if code, reason, field, _ := detailIn(t, string(e.Error)); code != "invalid_argument" || reason != "bad-value" || field != "job" {
+	if code, reason, field, _ := detailIn(t, string(e.Error)); code != "invalid_argument" || reason != "bad-value" ||
+		field != "job" {
 		t.Errorf("%s", body)
 	}
-	if _, body := post("WatchJob", "application/connect+json", envelope(`{"jobId": "x"}`)); !strings.Contains(body, `"id"`) {
+	if _, body := post("WatchJob", "application/connect+json", envelope(`{"jobId": "x"}`)); !strings.Contains(body,
+		`"id"`) {
 		t.Errorf("one that can be read: %q", body)
 	}
 }
 
 func FuzzRequestsInJSON(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"request":{"arguments":{"n":{"intValue":"1"}},"widht":1}}`, `[`, "\xff", `{"request":[{}]}`, `{"request":{"arguments":[1]}}`} {
+	for _, seed := range []string{
+		`{}`, `{"request":{"arguments":{"n":{"intValue":"1"}},"widht":1}}`, `[`, "\xff", `{"request":[{}]}`,
+		`{"request":{"arguments":[1]}}`,
+	} {
 		f.Add(seed)
 	}
 	post := faced(f)
 	f.Fuzz(func(t *testing.T, body string) {
-		if status, answer := post("Submit", "application/json", body); status != 501 && (status != 400 || !json.Valid([]byte(answer))) {
+		if status, answer := post("Submit", "application/json", body); status != 501 &&
+			(status != 400 || !json.Valid([]byte(answer))) {
 			t.Errorf("%q: %d %s", body, status, answer)
 		}
 	})

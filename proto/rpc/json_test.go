@@ -15,7 +15,10 @@ import (
 func TestTheJSONOfAProblemIsThatOfItsMessage(t *testing.T) {
 	for _, p := range []*problem.Problem{
 		{},
-		{Reason: problem.TooWide, Field: "request.width", Accepted: "1..64", Message: "9 <\"", Hint: "less", Retryable: true},
+		{
+			Reason: problem.TooWide, Field: "request.width", Accepted: "1..64", Message: "9 <\"", Hint: "less",
+			Retryable: true,
+		},
 		{Offer: &problem.Offer{}},
 		{Offer: &problem.Offer{Site: "a", Wait: 4 * time.Second, Completion: 1500 * time.Millisecond, Width: 3}},
 		{Offer: &problem.Offer{Wait: 1001 * time.Microsecond, Completion: -1500 * time.Millisecond}},

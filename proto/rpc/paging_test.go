@@ -16,7 +16,8 @@ func TestPageSizeRefusesValuesOutOfRange(t *testing.T) {
 	}
 	for _, asked := range []int32{-1, rpc.LargestPage + 1} {
 		_, err := rpc.PageSize(asked)
-		if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Field != "page_size" || p.Reason != problem.OutOfRange {
+		if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Field != "page_size" ||
+			p.Reason != problem.OutOfRange {
 			t.Errorf("%d: %v", asked, err)
 		}
 	}

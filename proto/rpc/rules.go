@@ -39,13 +39,14 @@ var rules = map[string]rule{
 	"MapRequest.request":         required("a request"),
 	"MapRequest.deadline":        positive(),
 
-	"Request.service":        nonempty("the name of a service"),
-	"Request.owner":          word(),
-	"Request.input_site":     word(),
-	"Request.retry_of":       word(),
-	"Request.into":           word(),
-	"Request.site":           word(),
-	"Request.width":          between(0, MaxProcessors, fmt.Sprintf("1..%d, or 0 to let the server choose", MaxProcessors)),
+	"Request.service":    nonempty("the name of a service"),
+	"Request.owner":      word(),
+	"Request.input_site": word(),
+	"Request.retry_of":   word(),
+	"Request.into":       word(),
+	"Request.site":       word(),
+	"Request.width": between(0, MaxProcessors, fmt.Sprintf("1..%d, or 0 to let the server choose",
+		MaxProcessors)),
 	"Request.walltime":       walltime(),
 	"Request.deadline":       instant(),
 	"Request.earliest_start": instant(),
@@ -237,21 +238,25 @@ func nonNegative() rule {
 }
 
 func positive() rule {
-	return lasting("above 0s, or none", func(seconds, nanos int64) bool { return seconds >= 0 && nanos >= 0 && seconds+nanos > 0 })
+	return lasting("above 0s, or none", func(seconds, nanos int64) bool {
+		return seconds >= 0 && nanos >= 0 && seconds+nanos > 0
+	})
 }
 
 func walltime() rule {
 	most := int64(MaxWalltime / time.Second)
-	return lasting(fmt.Sprintf("1s..%v, or none to let the server choose", MaxWalltime), func(seconds, nanos int64) bool {
-		return seconds >= 1 && nanos >= 0 && (seconds < most || seconds == most && nanos == 0)
-	})
+	return lasting(fmt.Sprintf("1s..%v, or none to let the server choose", MaxWalltime),
+		func(seconds, nanos int64) bool {
+			return seconds >= 1 && nanos >= 0 && (seconds < most || seconds == most && nanos == 0)
+		})
 }
 
 func lease() rule {
 	least, most := int64(MinLease/time.Second), int64(MaxLease/time.Second)
-	return lasting(fmt.Sprintf("%v..%v, or none for the server's choice", MinLease, MaxLease), func(seconds, nanos int64) bool {
-		return seconds >= least && nanos >= 0 && (seconds < most || seconds == most && nanos == 0)
-	})
+	return lasting(fmt.Sprintf("%v..%v, or none for the server's choice", MinLease, MaxLease),
+		func(seconds, nanos int64) bool {
+			return seconds >= least && nanos >= 0 && (seconds < most || seconds == most && nanos == 0)
+		})
 }
 
 func lasting(accepted string, ok func(seconds, nanos int64) bool) rule {

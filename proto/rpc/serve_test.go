@@ -52,7 +52,9 @@ func (failing) GetJob(_ context.Context, req *droverv1.GetJobRequest) (*droverv1
 	return &droverv1.GetJobResponse{}, outcome(req.GetJobId())
 }
 
-func (failing) WatchJob(_ context.Context, req *droverv1.WatchJobRequest, _ *connect.ServerStream[droverv1.WatchJobResponse]) error {
+func (failing) WatchJob(
+	_ context.Context, req *droverv1.WatchJobRequest, _ *connect.ServerStream[droverv1.WatchJobResponse],
+) error {
 	return outcome(req.GetJobId())
 }
 
@@ -79,8 +81,10 @@ func (l *locked) take() string {
 func serve(t *testing.T) (url string, caller *rpc.Caller, log *locked) {
 	log = &locked{}
 	server, _ := rpc.Serve(rpc.Config{
-		Name:     "test process",
-		Services: []rpc.Service{rpc.Handle[droverv1connect.ServerServiceHandler](droverv1connect.NewServerServiceHandler, failing{})},
+		Name: "test process",
+		Services: []rpc.Service{
+			rpc.Handle[droverv1connect.ServerServiceHandler](droverv1connect.NewServerServiceHandler, failing{}),
+		},
 		Routes: []rpc.Route{
 			{Pattern: "GET /jobs/{id}", Handler: func(w http.ResponseWriter, r *http.Request) error {
 				if err := outcome(r.PathValue("id")); err != nil {
@@ -183,7 +187,8 @@ func TestServeAnswersErrorsOfUnaryCallsStreamsAndRoutesAlike(t *testing.T) {
 
 func TestServeKeepsErrorsOfConnect(t *testing.T) {
 	url, caller, _ := serve(t)
-	_, err := rpc.Client(caller, droverv1connect.NewServerServiceClient, url).GetJob(t.Context(), &droverv1.GetJobRequest{JobId: "connect"})
+	_, err := rpc.Client(caller, droverv1connect.NewServerServiceClient, url).GetJob(t.Context(),
+		&droverv1.GetJobRequest{JobId: "connect"})
 	if connect.CodeOf(err) != connect.CodePermissionDenied || !strings.Contains(err.Error(), "not yours") {
 		t.Errorf("error %v", err)
 	}
@@ -191,7 +196,8 @@ func TestServeKeepsErrorsOfConnect(t *testing.T) {
 
 func TestARouteAnswersWithItsOwnStatus(t *testing.T) {
 	url, caller, _ := serve(t)
-	if status, text := get(t, caller, url+"/elsewhere"); status != http.StatusMisdirectedRequest || detailInJSON(t, text).GetReason() != "unknown-job" {
+	if status, text := get(t, caller, url+"/elsewhere"); status != http.StatusMisdirectedRequest ||
+		detailInJSON(t, text).GetReason() != "unknown-job" {
 		t.Errorf("status %d, %s", status, text)
 	}
 	if status, text := get(t, caller, url+"/jobs/fine"); status != http.StatusOK || text != "whole" {

@@ -95,7 +95,8 @@ func (a *Argument) Accepted() string {
 	case TypeBool:
 		return "true or false"
 	case TypeFileIn, TypeFileInOut:
-		return fmt.Sprintf("a file with a size of at least 0 and a base name of at most %d bytes without control characters",
+		return fmt.Sprintf("a file with a size of at least 0 and a base name of at most %d bytes without control "+
+			"characters",
 			MaxFileName)
 	case TypeVector, TypeVectorInOut, TypeMatrix, TypeMatrixInOut:
 		what := fmt.Sprintf("a %v of %v", a.Type.given(), a.Element)

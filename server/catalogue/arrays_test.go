@@ -89,7 +89,8 @@ func TestBindComputesTheLayoutsOfArrays(t *testing.T) {
 	}
 	shapes, err := s.Shapes(v, Want{}, 1, Reference)
 	// 1 + 24 + 7 + 0.096 + 5
-	if want := (batch.Shape{Width: 1, Walltime: 38 * batch.Second}); err != nil || len(shapes) != 1 || shapes[0] != want {
+	if want := (batch.Shape{Width: 1, Walltime: 38 * batch.Second}); err != nil || len(shapes) != 1 ||
+		shapes[0] != want {
 		t.Errorf("%v, %v", shapes, err)
 	}
 }
@@ -138,7 +139,8 @@ func TestBindRefusesArraysThatDoNotMatchTheCatalogue(t *testing.T) {
 		},
 		"another size": {
 			"a", ReasonWrongDimensions,
-			`in 95 bytes, accepted: 96 bytes for 3 x 4 of float64`, Array(File{Size: 95}, Layout{Float64, []int64{3, 4}}),
+			`in 95 bytes, accepted: 96 bytes for 3 x 4 of float64`,
+			Array(File{Size: 95}, Layout{Float64, []int64{3, 4}}),
 		},
 		"an empty block": {
 			"a", ReasonWrongDimensions, `in 0 bytes, accepted: 96 bytes`,
@@ -194,32 +196,44 @@ func TestBindAcceptsEmptyArrays(t *testing.T) {
 
 func TestLoadRefusesInvalidArrayArguments(t *testing.T) {
 	for args, want := range map[string]string{
-		`{name: a, type: tensor}`:                                               "got \"tensor\", accepted: int, float, string, bool, file, vector, matrix, and the last three with -out or -inout",
-		`{name: a, type: vector, element: float16}`:                             "element: got \"float16\", accepted: float64, float32, int64, int32, uint8, complex128",
-		`{name: a, type: file, element: float64}`:                               "element: not for type file",
-		`{name: a, type: int, dims: [1]}`:                                       "dims: not for type int",
-		`{name: a, type: vector-out}`:                                           "dims: missing, accepted: the dimensions of the vector-out",
-		`{name: a, type: matrix-out, dims: [3]}`:                                "dims: got 1, accepted: rows and columns",
-		`{name: a, type: vector, dims: [1, 2]}`:                                 "dims: got 2, accepted: the length",
-		`{name: a, type: vector, dims: 3}`:                                      "dims: got \"3\", accepted: a list",
-		`{name: a, type: vector, dims: []}`:                                     "dims: got 0, accepted: the length",
-		`{name: a, type: vector, dims: [b]}`:                                    "dims[0]: expression \"b\": unknown name b",
-		`{name: a, type: vector, dims: [a.rows]}`:                               "dims[0]: expression \"a.rows\": type vector has no field rows at column 3",
-		`{name: a, type: vector, dims: [a]}`:                                    "dims[0]: expression \"a\": expected float64, but got vector",
-		`{name: a, type: vector-out, dims: [a.length]}`:                         "unknown name a",
-		`{name: a, type: vector, default: "1,2"}`:                               "default: not for type vector",
-		`{name: a, type: matrix}, {name: b, type: matrix, dims: [a.rows, [1]]}`: "dims[1]: got a list, accepted: an expression",
+		`{name: a, type: tensor}`: "got \"tensor\", accepted: int, " +
+			"float, string, bool, file, vector, matrix, and the last three with -out or -inout",
+		`{name: a, type: vector, element: float16}`: "element: got \"float16\", " +
+			"accepted: float64, float32, int64, int32, uint8, complex128",
+		`{name: a, type: file, element: float64}`: "element: not for type file",
+		`{name: a, type: int, dims: [1]}`:         "dims: not for type int",
+		`{name: a, type: vector-out}`: "dims: missing, accepted: the " +
+			"dimensions of the vector-out",
+		`{name: a, type: matrix-out, dims: [3]}`: "dims: got 1, accepted: rows and " +
+			"columns",
+		`{name: a, type: vector, dims: [1, 2]}`: "dims: got 2, accepted: the length",
+		`{name: a, type: vector, dims: 3}`:      "dims: got \"3\", accepted: a list",
+		`{name: a, type: vector, dims: []}`:     "dims: got 0, accepted: the length",
+		`{name: a, type: vector, dims: [b]}`: "dims[0]: expression \"b\": unknown " +
+			"name b",
+		`{name: a, type: vector, dims: [a.rows]}`: "dims[0]: expression \"a.rows\": " +
+			"type vector has no field rows at column 3",
+		`{name: a, type: vector, dims: [a]}`: "dims[0]: expression \"a\": " +
+			"expected float64, but got vector",
+		`{name: a, type: vector-out, dims: [a.length]}`: "unknown name a",
+		`{name: a, type: vector, default: "1,2"}`:       "default: not for type vector",
+		`{name: a, type: matrix}, {name: b, type: matrix, dims: [a.rows, [1]]}`: "dims[1]: got a list, accepted: an " +
+			"expression",
 	} {
-		text := fmt.Sprintf("version: 1\nservices:\n  - name: s\n    doc: D.\n    args: [%s]\n    command: [s]\n    model: {fixed: {width: 1, time: 1s}}\n", args)
+		text := fmt.Sprintf("version: 1\nservices:\n  - name: s\n    doc: D.\n    args: [%s]\n    command: [s]\n"+
+			"    model: {fixed: {width: 1, time: 1s}}\n", args)
 		if _, err := Load(strings.NewReader(text), "c.yaml"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", args, err, want)
 		}
 	}
 	for placeholder, known := range map[string]string{
-		"{a.rows}": "{a.length}, {a.size}", "{a.}": "{a.length}", "{n.size}": "{n}", "{o.size}": "{o}", "{.length}": "{a}",
+		"{a.rows}": "{a.length}, {a.size}", "{a.}": "{a.length}", "{n.size}": "{n}", "{o.size}": "{o}",
+		"{.length}":    "{a}",
 		"{a.length.x}": "{a.length}",
 	} {
-		text := "version: 1\nservices:\n  - name: s\n    doc: D.\n    args: [{name: a, type: vector}, {name: n, type: int}, {name: o, type: file-out}]\n    command: [s, \"" +
+		text := "version: 1\nservices:\n  - name: s\n    doc: D.\n" +
+			"    args: [{name: a, type: vector}, {name: n, type: int}, {name: o, type: file-out}]\n" +
+			"    command: [s, \"" +
 			placeholder + "\"]\n    model: {fixed: {width: 1, time: 1s}}\n"
 		if _, err := Load(strings.NewReader(text), "c.yaml"); err == nil || !strings.Contains(err.Error(),
 			"placeholder") || !strings.Contains(err.Error(), known) {
@@ -261,7 +275,8 @@ func FuzzArrays(f *testing.F) {
 	f.Add(int64(0), int64(-4), int64(1)<<62, int64(1)<<53, int64(-1), uint8(0), uint8(3), int64(-7))
 	f.Fuzz(func(t *testing.T, rows, inner, cols, length, size int64, element, rank uint8, n int64) {
 		given := factors()
-		given["a"] = Array(File{Size: size}, Layout{Element: Element(element), Dims: []int64{rows, inner, cols}[:rank%4]})
+		given["a"] = Array(File{Size: size},
+			Layout{Element: Element(element), Dims: []int64{rows, inner, cols}[:rank%4]})
 		given["b"], given["c"], given["x"], given["n"] = block(Float64, inner, cols), block(Float64, rows,
 			cols), block(Uint8, length), Int(n)
 		v, err := s.Bind(given)

@@ -69,10 +69,20 @@ func TestBindRefusesInvalidValues(t *testing.T) {
 			"seconds", ReasonOutOfRange,
 			"3600.5",
 		},
-		{"a float below the minimum", sleep, map[string]Value{"seconds": Text("0")}, "seconds", ReasonOutOfRange, `"0"`},
+		{
+			"a float below the minimum", sleep,
+			map[string]Value{"seconds": Text("0")},
+			"seconds", ReasonOutOfRange,
+			`"0"`,
+		},
 		{"NaN", sleep, map[string]Value{"seconds": Float(math.NaN())}, "seconds", ReasonOutOfRange, "NaN"},
 		{"infinity", sleep, map[string]Value{"seconds": Text("inf")}, "seconds", ReasonOutOfRange, `"inf"`},
-		{"a float for an int", lu, map[string]Value{"matrix": matrix, "repeat": Float(2)}, "repeat", ReasonWrongType, "2"},
+		{
+			"a float for an int", lu,
+			map[string]Value{"matrix": matrix, "repeat": Float(2)},
+			"repeat", ReasonWrongType,
+			"2",
+		},
 		{
 			"an int that overflows", lu,
 			map[string]Value{"matrix": matrix, "repeat": Text("9223372036854775808")},
@@ -103,15 +113,30 @@ func TestBindRefusesInvalidValues(t *testing.T) {
 			"note", ReasonOutOfRange,
 			`"123456789"`,
 		},
-		{"a NUL", lu, map[string]Value{"matrix": matrix, "note": String("a\x00b")}, "note", ReasonOutOfRange, `"a\x00b"`},
-		{"invalid UTF-8", lu, map[string]Value{"matrix": matrix, "note": String("\xff")}, "note", ReasonOutOfRange, `"\xff"`},
+		{
+			"a NUL", lu,
+			map[string]Value{"matrix": matrix, "note": String("a\x00b")},
+			"note", ReasonOutOfRange,
+			`"a\x00b"`,
+		},
+		{
+			"invalid UTF-8", lu,
+			map[string]Value{"matrix": matrix, "note": String("\xff")},
+			"note", ReasonOutOfRange,
+			`"\xff"`,
+		},
 		{
 			"a word for a bool", lu,
 			map[string]Value{"matrix": matrix, "check": Text("yes")},
 			"check", ReasonWrongType,
 			`"yes"`,
 		},
-		{"a path as text", lu, map[string]Value{"matrix": Text("/etc/passwd")}, "matrix", ReasonWrongType, `"/etc/passwd"`},
+		{
+			"a path as text", lu,
+			map[string]Value{"matrix": Text("/etc/passwd")},
+			"matrix", ReasonWrongType,
+			`"/etc/passwd"`,
+		},
 		{
 			"a file name with a path", lu,
 			map[string]Value{"matrix": FileIn(File{Name: "../a"})},
@@ -211,7 +236,9 @@ func FuzzBind(f *testing.F) {
 	f.Add("method", "banded", "check", "true", int64(-1), math.Inf(1), uint8(3))
 	f.Fuzz(func(t *testing.T, k1, v1, k2, v2 string, size int64, x float64, pick uint8) {
 		given := map[string]Value{"matrix": FileIn(File{Size: size, Name: v2}), k1: Text(v1)}
-		given[k2] = []Value{Text(v2), String(v2), Float(x), Int(size), Bool(size > 0), FileIn(File{Size: size}), {}}[pick%7]
+		given[k2] = []Value{
+			Text(v2), String(v2), Float(x), Int(size), Bool(size > 0), FileIn(File{Size: size}), {},
+		}[pick%7]
 		v, err := lu.Bind(given)
 		if err != nil {
 			var bad *ArgumentError

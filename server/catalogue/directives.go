@@ -31,9 +31,11 @@ var rulings = map[string]ruling{
 	"mincpus": {why: widthWins},
 	"time":    {why: walltimeWins}, "time-min": {why: walltimeWins}, "deadline": {why: walltimeWins},
 
-	"job-name": {why: ours}, "comment": {why: ours}, "output": {why: ours}, "error": {why: ours}, "open-mode": {why: ours},
-	"chdir": {why: ours}, "input": {why: ours}, "begin": {why: ours}, "dependency": {why: ours}, "delay-boot": {why: ours},
-	"hold": {why: ours, flag: true}, "requeue": {why: ours, flag: true}, "no-requeue": {why: ours, flag: true},
+	"job-name": {why: ours}, "comment": {why: ours}, "output": {why: ours}, "error": {why: ours},
+	"open-mode": {why: ours},
+	"chdir":     {why: ours}, "input": {why: ours}, "begin": {why: ours}, "dependency": {why: ours},
+	"delay-boot": {why: ours},
+	"hold":       {why: ours, flag: true}, "requeue": {why: ours, flag: true}, "no-requeue": {why: ours, flag: true},
 	"wait": {why: ours, flag: true}, "parsable": {why: ours, flag: true}, "test-only": {why: ours, flag: true},
 	"quiet": {why: ours, flag: true}, "verbose": {why: ours, flag: true}, "help": {
 		why:  ours,

@@ -91,8 +91,9 @@ func compile(source string, args []Argument) (*expression, error) {
 	}
 	program, err := expr.Compile(source, ops...)
 	if guard.refused != "" {
-		return nil, fmt.Errorf("expression %q: %s, accepted: numbers, arguments, + - * / **, comparisons, ?:, let, and %s",
-			source, guard.refused, functionNames)
+		return nil,
+			fmt.Errorf("expression %q: %s, accepted: numbers, arguments, + - * / **, comparisons, ?:, let, and %s",
+				source, guard.refused, functionNames)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("expression %q: %s", source, typeWords.Replace(firstLine(err)))
@@ -140,7 +141,9 @@ func environment(args []Argument, values []Value) map[string]any {
 		case TypeVector, TypeVectorInOut:
 			env[args[i].Name] = vectorEnv{Size: float64(v.file.Size), Length: float64(v.dims[0])}
 		case TypeMatrix, TypeMatrixInOut:
-			env[args[i].Name] = matrixEnv{Size: float64(v.file.Size), Rows: float64(v.dims[0]), Cols: float64(v.dims[1])}
+			env[args[i].Name] = matrixEnv{
+				Size: float64(v.file.Size), Rows: float64(v.dims[0]), Cols: float64(v.dims[1]),
+			}
 		}
 	}
 	return env

@@ -127,7 +127,8 @@ func TestCheckpointIsASignalOrACommandWithPlaceholders(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := s.Checkpoint(v, Launch{Shape: batch.Shape{Width: 3, Walltime: 7 * batch.Second}})
-		if diff := cmp.Diff(want, got); diff != "" || s.Checkpoints() != (want != nil) || s.Checkpointable != (want != nil) {
+		if diff := cmp.Diff(want, got); diff != "" || s.Checkpoints() != (want != nil) ||
+			s.Checkpointable != (want != nil) {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
@@ -180,7 +181,8 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 			[]string{"c.yaml:2: service: unknown key, accepted: version, services"},
 		},
 		{"unknown keys", service + "    modle: 1\n    comand: 2\n" + model, []string{
-			"c.yaml:6: services[0].modle: unknown key, accepted: name, doc, args, script, command, env, memory, licenses, score, restartable, checkpointable, checkpoint, launch, walltime, model",
+			"c.yaml:6: services[0].modle: unknown key, accepted: name, doc, args, script, command, env, memory, " +
+				"licenses, score, restartable, checkpointable, checkpoint, launch, walltime, model",
 			"c.yaml:7: services[0].comand: unknown key",
 		}},
 		{"key twice", service + model + "    doc: B\n", []string{"c.yaml:7: services[0].doc: given twice"}},
@@ -233,31 +235,46 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 			"c.yaml:6: services[0].env.DROVER_X: accepted", "c.yaml:6: services[0].env.9: accepted",
 			"c.yaml:6: services[0].env.C: got a list",
 		}},
-		{"argument", service + "    args:\n      - {name: n, type: integer}\n      - {name: s, type: string, min: 1}\n" +
-			"      - {name: i, type: int, min: 5, max: 4, default: 9}\n      - {name: i, type: file, default: x}\n      - {name: width, type: int}\n" + model, []string{
-			`c.yaml:7: services[0].args[0].type: got "integer"`, "c.yaml:8: services[0].args[1].min: not for type string",
-			"c.yaml:9: services[0].args[2].max: got 4, accepted: at least min, 5",
-			`c.yaml:9: services[0].args[2].default: got "9"`,
-			"c.yaml:10: services[0].args[3].default: not for type file",
-			`c.yaml:10: services[0].args[3].name: "i" is given twice`,
-			`c.yaml:11: services[0].args[4].name: "width" is reserved`,
-		}},
+		{
+			"argument",
+			service + "    args:\n      - {name: n, type: integer}\n      - {name: s, type: string, min: 1}\n" +
+				"      - {name: i, type: int, min: 5, max: 4, default: 9}\n" +
+				"      - {name: i, type: file, default: x}\n      - {name: width, type: int}\n" + model,
+			[]string{
+				`c.yaml:7: services[0].args[0].type: got "integer"`,
+				"c.yaml:8: services[0].args[1].min: not for type string",
+				"c.yaml:9: services[0].args[2].max: got 4, accepted: at least min, 5",
+				`c.yaml:9: services[0].args[2].default: got "9"`,
+				"c.yaml:10: services[0].args[3].default: not for type file",
+				`c.yaml:10: services[0].args[3].name: "i" is given twice`,
+				`c.yaml:11: services[0].args[4].name: "width" is reserved`,
+			},
+		},
 		{"choices", service +
-			"    args:\n      - {name: s, type: string, choices: [], default: a}\n      - {name: z, type: string, choices: [a], default: b}\n" + model, []string{
-			"c.yaml:7: services[0].args[0].choices: empty", `c.yaml:8: services[0].args[1].default: got "b", accepted: one of a`,
+			"    args:\n      - {name: s, type: string, choices: [], default: a}\n" +
+			"      - {name: z, type: string, choices: [a], default: b}\n" + model, []string{
+			"c.yaml:7: services[0].args[0].choices: empty",
+			`c.yaml:8: services[0].args[1].default: got "b", accepted: one of a`,
 		}},
-		{"texts", head + "  - name: a\n    doc: \"two\\nlines\"\n    command: [a]\n    args:\n      - {name: x, type: int, max: ~, doc: {}, default: []}\n      - {name: y, type: string, max_length: 5000}\n      - 3\n" + model, []string{
-			"c.yaml:4: services[0].doc: accepted: one line", "c.yaml:7: services[0].args[0].doc: got a mapping",
-			"c.yaml:7: services[0].args[0].max: got nothing", "c.yaml:7: services[0].args[0].default: got a list",
-			`c.yaml:8: services[0].args[1].max_length: got "5000", accepted: an integer, 1..4096`,
-			`c.yaml:9: services[0].args[2]: got "3", accepted: a mapping`,
-		}},
+		{
+			"texts",
+			head + "  - name: a\n    doc: \"two\\nlines\"\n    command: [a]\n    args:\n" +
+				"      - {name: x, type: int, max: ~, doc: {}, default: []}\n" +
+				"      - {name: y, type: string, max_length: 5000}\n      - 3\n" + model,
+			[]string{
+				"c.yaml:4: services[0].doc: accepted: one line", "c.yaml:7: services[0].args[0].doc: got a mapping",
+				"c.yaml:7: services[0].args[0].max: got nothing", "c.yaml:7: services[0].args[0].default: got a list",
+				`c.yaml:8: services[0].args[1].max_length: got "5000", accepted: an integer, 1..4096`,
+				`c.yaml:9: services[0].args[2]: got "3", accepted: a mapping`,
+			},
+		},
 		{"no mapping for the environment", service + "    env: [a]\n    args: {}\n" + model, []string{
 			"c.yaml:6: services[0].env: got a list", "c.yaml:7: services[0].args: got a mapping, accepted: a list",
 		}},
 		{
 			"licenses and a score",
-			service + "    licenses: [cad, cad, {name: 'a b'}, {name: mesh, copies: 0}, {copies: 1}, '']\n    score: 0\n" +
+			service + "    licenses: [cad, cad, {name: 'a b'}, {name: mesh, copies: 0}, {copies: 1}, '']\n" +
+				"    score: 0\n" +
 				model,
 			[]string{
 				`c.yaml:6: services[0].licenses[1]: "cad" is given twice, accepted: once, with its copies`,
@@ -281,7 +298,8 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 			`c.yaml:6: services[0].model.fixed.width: got "0"`, "c.yaml:6: services[0].model.fixed.time: got 0 seconds",
 		}},
 		{
-			"amdahl", service + "    model: {amdahl: {work: m * 2, parallel: 1.5, limit: 0, min_width: 4, max_width: 3}}\n",
+			"amdahl", service + "    model: {amdahl: {work: m * 2, parallel: 1.5, limit: 0, min_width: 4, max_width: " +
+				"3}}\n",
 			[]string{
 				`c.yaml:6: services[0].model.amdahl.work: expression "m * 2": unknown name m at column 1`,
 				`c.yaml:6: services[0].model.amdahl.parallel: got "1.5", accepted: a number, 0..1`,
@@ -355,8 +373,10 @@ services:
 func FuzzLoad(f *testing.F) {
 	f.Add(good)
 	f.Add("version: 1\nservices: &a [*a]\n")
-	f.Add("version: 1\nservices:\n- {name: a, doc: b, command: ['{width}'], model: {amdahl: {work: 'let x = 2 ** 3; x > 1 ? sqrt(x) : -x', parallel: 0.5}}}")
-	f.Add("version: 1\nservices:\n- {name: a, doc: b, command: [a], args: [{name: f, type: file}], model: {table: {1: f.size, 2: 'map(1..3, #)'}}}")
+	f.Add("version: 1\nservices:\n- {name: a, doc: b, command: ['{width}'], model: {amdahl: {work: 'let x = 2 ** 3; " +
+		"x > 1 ? sqrt(x) : -x', parallel: 0.5}}}")
+	f.Add("version: 1\nservices:\n- {name: a, doc: b, command: [a], args: [{name: f, type: file}], model: {table: " +
+		"{1: f.size, 2: 'map(1..3, #)'}}}")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := Load(strings.NewReader(text), "fuzz.yaml")
 		if err != nil {

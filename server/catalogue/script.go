@@ -92,7 +92,8 @@ func (s *Script) directives(line int, text string) error {
 		case r.refused != "":
 			return fmt.Errorf("%v: %s", d, r.refused)
 		case d.name == "nodes" && (d.value == "1" || d.value == "1-1"):
-			s.Options = append(s.Options, "--nodes=1") // for threads: it places the processors, Drover sets their number
+			// for threads: it places the processors, Drover sets their number
+			s.Options = append(s.Options, "--nodes=1")
 			s.oneNode = true
 			continue
 		case r.why != "":

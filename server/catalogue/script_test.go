@@ -68,9 +68,11 @@ func TestParseScriptRefusesUnusableScripts(t *testing.T) {
 		},
 		"an open quote":                {"#!/bin/sh\n#SBATCH --comment='a\n", "unclosed quote"},
 		"a word that is not an option": {"#!/bin/sh\n#SBATCH ntasks=4\n", `"ntasks=4", accepted: an option`},
-		"an unknown letter":            {"#!/bin/sh\n#SBATCH -Z\n", `unknown option "-Z", accepted: the options of sbatch`},
-		"carriage returns":             {"#!/bin/sh\r\n", "carriage return"},
-		"a NUL":                        {"#!/bin/sh\n\x00", "accepted: text"},
+		"an unknown letter": {
+			"#!/bin/sh\n#SBATCH -Z\n", `unknown option "-Z", accepted: the options of sbatch`,
+		},
+		"carriage returns": {"#!/bin/sh\r\n", "carriage return"},
+		"a NUL":            {"#!/bin/sh\n\x00", "accepted: text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := ParseScript(c.text); err == nil || !strings.Contains(err.Error(), c.why) {

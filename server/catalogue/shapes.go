@@ -160,7 +160,8 @@ func (s *Service) widthsFor(m menu, want Want, maxWidth int32) ([]int32, error) 
 	if want.Width > 0 {
 		if _, ok := m.seconds(want.Width); !ok {
 			return nil, &ShapeError{
-				Service: s.Name, Field: "width", Reason: ReasonUnavailable, Value: fmt.Sprint(want.Width), Accepted: m.accepted(),
+				Service: s.Name, Field: "width", Reason: ReasonUnavailable, Value: fmt.Sprint(want.Width),
+				Accepted: m.accepted(),
 			}
 		}
 		return []int32{want.Width}, nil

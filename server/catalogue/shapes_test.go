@@ -52,7 +52,12 @@ func TestShapesOfEachModel(t *testing.T) {
 		// Walltime 2 × 100 × (1/4 + 3/4/n) + 10.
 		{"amdahl stops at its limit", lu, matrix, Want{}, 100, Reference, "1x3m30s 2x2m15s 3x1m50s 4x1m38s"},
 		{"amdahl on a narrow site", lu, matrix, Want{}, 2, Reference, "1x3m30s 2x2m15s"},
-		{"a width beyond the limit has the speedup of the limit", lu, matrix, Want{Width: 8}, 100, Reference, "8x1m38s"},
+		{
+			"a width beyond the limit has the speedup of the limit", lu, matrix,
+			Want{Width: 8},
+			100, Reference,
+			"8x1m38s",
+		},
 		{"a fast site shortens the run and not the margin", lu, matrix, Want{}, 2, 2 * Reference, "1x1m50s 2x1m13s"},
 		{"a slow site", lu, matrix, Want{Width: 1}, 2, Reference / 2, "1x6m50s"},
 		{
@@ -79,11 +84,19 @@ func TestShapesOfEachModel(t *testing.T) {
 		{"rigid, with the default factor", sleep, map[string]Value{"seconds": Int(10)}, Want{}, 4, Reference, "1x13s"},
 		{
 			"a second for almost no work",
-			service(t, load(t, "version: 1\nservices: [{name: a, doc: A., command: [a], model: {fixed: {width: 1, time: 1e-9}}}]"), "a"), nil,
+			service(t,
+				load(t, "version: 1\nservices: [{name: a, doc: A., command: [a], model: {fixed: {width: 1, time: "+
+					"1e-9}}}]"), "a"), nil,
 			Want{},
 			4, Reference, "1x1s",
 		},
-		{"a second on a very fast site", sleep, map[string]Value{"seconds": Float(0.1)}, Want{}, 4, 1000 * Reference, "1x1s"},
+		{
+			"a second on a very fast site", sleep,
+			map[string]Value{"seconds": Float(0.1)},
+			Want{},
+			4, 1000 * Reference,
+			"1x1s",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -212,14 +225,24 @@ func TestShapesRefusesWhatTheServiceOrSiteCannotOffer(t *testing.T) {
 			Want{},
 			"service wide: model fixed: time: got -1 seconds, accepted: above 0",
 		},
-		{"work of zero", "cube", map[string]Value{"n": Int(0)}, Want{}, "service cube: model amdahl: work: got 0 seconds"},
+		{
+			"work of zero", "cube",
+			map[string]Value{"n": Int(0)},
+			Want{},
+			"service cube: model amdahl: work: got 0 seconds",
+		},
 		{
 			"work beyond all limits", "cube",
 			map[string]Value{"n": Int(1 << 62)},
 			Want{},
 			"service cube: model amdahl: work: got ",
 		},
-		{"work of centuries", "cube", map[string]Value{"n": Int(9000)}, Want{}, "service cube: walltime: estimated runtime "},
+		{
+			"work of centuries", "cube",
+			map[string]Value{"n": Int(9000)},
+			Want{},
+			"service cube: walltime: estimated runtime ",
+		},
 		{
 			"beyond the largest width", "lu",
 			map[string]Value{"matrix": FileIn(File{Size: 1})},
@@ -274,8 +297,8 @@ func TestExpressionsCannotLoopAllocateOrReadTheClock(t *testing.T) {
 	for _, source := range []string{
 		"max(1..5)", "now()", "date('2020-01-01')", "sum(map(1..9, #))", "let r = 1..9; count(r, count(r, true) > 0)",
 		"n in [1]", "1..2", "[1][0]",
-		"{'a': 1}.a", "$env.n", "s matches 'a+' ? 1 : 2", "len(s)", "repeat(s, 9)", "s", "n == 1", "f", "f.name", "x", "",
-		"1 +", "n;n",
+		"{'a': 1}.a", "$env.n", "s matches 'a+' ? 1 : 2", "len(s)", "repeat(s, 9)", "s", "n == 1", "f", "f.name", "x",
+		"", "1 +", "n;n",
 		"toJSON(n)", "reduce(1..9, #acc + #)", strings.Repeat("n+", 300) + "n", strings.Repeat(" ",
 			maxExpression) + "1", "1 | now()", "s[0:1] == 'a' ? 1 : 2",
 	} {

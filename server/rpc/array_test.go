@@ -15,7 +15,10 @@ import (
 func FuzzArrayOnTheWire(f *testing.F) {
 	for _, a := range []*droverv1.Array{
 		nil,
-		{Element: droverv1.ElementType_ELEMENT_TYPE_FLOAT64, Dimensions: []int64{3}, Content: &droverv1.File{Sha256: "ab", SizeBytes: 24, Name: "x", DataId: "d"}},
+		{
+			Element: droverv1.ElementType_ELEMENT_TYPE_FLOAT64, Dimensions: []int64{3},
+			Content: &droverv1.File{Sha256: "ab", SizeBytes: 24, Name: "x", DataId: "d"},
+		},
 		{Element: droverv1.ElementType_ELEMENT_TYPE_INT32, Dimensions: []int64{-1, 1 << 62}},
 		{Element: 77, Dimensions: []int64{1, 2, 3}},
 	} {
@@ -36,7 +39,8 @@ func FuzzArrayOnTheWire(f *testing.F) {
 		}
 		if err != nil {
 			var p *problem.Problem
-			if !errors.As(err, &p) || p.Reason != problem.WrongDimensions || p.Field != "request.arguments.a" || p.Accepted == "" {
+			if !errors.As(err, &p) || p.Reason != problem.WrongDimensions || p.Field != "request.arguments.a" ||
+				p.Accepted == "" {
 				t.Fatalf("%v: %v", a, err)
 			}
 			return

@@ -9,7 +9,8 @@ import (
 )
 
 func TestTextFromAnotherServerIsTruncatedAndPrintable(t *testing.T) {
-	if got := truncate(strings.Repeat("\u00e9", rpc.MaxText)); len(got) > rpc.MaxText || strings.ContainsRune(got, 0xfffd) {
+	if got := truncate(strings.Repeat("\u00e9", rpc.MaxText)); len(got) > rpc.MaxText ||
+		strings.ContainsRune(got, 0xfffd) {
 		t.Errorf("%d bytes", len(got))
 	}
 	if got := printable("a\tb\u00e9"); got != "a b\u00e9" {

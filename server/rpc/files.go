@@ -18,8 +18,8 @@ import (
 )
 
 // ReadLogs sends what a job wrote.
-func (h handler) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest,
-	stream *connect.ServerStream[droverv1.ReadLogsResponse],
+func (h handler) ReadLogs(
+	ctx context.Context, req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse],
 ) error {
 	want := files.Logs{Job: req.GetJobId(), Offset: req.GetOffset(), Follow: req.GetFollow()}
 	switch req.GetStream() {
@@ -39,9 +39,9 @@ func (h handler) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest,
 }
 
 // StatContent returns how much of a file's content is here.
-func (h handler) StatContent(_ context.Context, req *droverv1.StatContentRequest) (*droverv1.StatContentResponse,
-	error,
-) {
+func (h handler) StatContent(
+	_ context.Context, req *droverv1.StatContentRequest,
+) (*droverv1.StatContentResponse, error) {
 	p, err := h.s.ContentProgress(req.GetSha256(), req.GetSizeBytes())
 	if err != nil {
 		return nil, err
@@ -154,8 +154,8 @@ func (h handler) GetData(_ context.Context, req *droverv1.GetDataRequest) (*drov
 }
 
 // CopyData copies data here from the site that has them.
-func (h handler) CopyData(ctx context.Context, req *droverv1.CopyDataRequest,
-	stream *connect.ServerStream[droverv1.CopyDataResponse],
+func (h handler) CopyData(
+	ctx context.Context, req *droverv1.CopyDataRequest, stream *connect.ServerStream[droverv1.CopyDataResponse],
 ) error {
 	d, err := h.s.CopyData(ctx, req.GetId(), req.GetFrom(), func(have, size int64) error {
 		return stream.Send(&droverv1.CopyDataResponse{HaveBytes: have, SizeBytes: size})

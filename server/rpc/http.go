@@ -260,8 +260,9 @@ type rangeWriter struct {
 func (w *rangeWriter) WriteHeader(status int) {
 	if w.refused = status == http.StatusRequestedRangeNotSatisfiable; w.refused {
 		rpc.Refuse(w.ResponseWriter, status, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "Range", Accepted: "a range within the file: " + w.Header().Get("Content-Range"),
-			Message: "the range is empty",
+			Reason: problem.OutOfRange, Field: "Range",
+			Accepted: "a range within the file: " + w.Header().Get("Content-Range"),
+			Message:  "the range is empty",
 		})
 		return
 	}

@@ -134,8 +134,8 @@ func (h handler) ListJobs(
 }
 
 // WatchJob sends a job's state, and again after every change.
-func (h handler) WatchJob(ctx context.Context, req *droverv1.WatchJobRequest,
-	stream *connect.ServerStream[droverv1.WatchJobResponse],
+func (h handler) WatchJob(
+	ctx context.Context, req *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse],
 ) error {
 	return h.s.WatchJob(ctx, req.GetJobId(), func(j *site.Job) error {
 		return stream.Send(&droverv1.WatchJobResponse{Job: h.jobOut(j)})

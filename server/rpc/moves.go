@@ -121,8 +121,8 @@ func (h handler) SettleJob(ctx context.Context, req *droverv1.SettleJobRequest) 
 }
 
 // WatchJobs sends digests of all jobs that are not final, and of every change.
-func (h handler) WatchJobs(ctx context.Context, _ *droverv1.WatchJobsRequest,
-	stream *connect.ServerStream[droverv1.WatchJobsResponse],
+func (h handler) WatchJobs(
+	ctx context.Context, _ *droverv1.WatchJobsRequest, stream *connect.ServerStream[droverv1.WatchJobsResponse],
 ) error {
 	return h.s.WatchJobs(ctx, func(jobs []site.Job, synced bool) error {
 		return stream.Send(&droverv1.WatchJobsResponse{Jobs: digestsOut(jobs), Synced: synced})

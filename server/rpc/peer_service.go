@@ -117,8 +117,8 @@ func (h peerHandler) receive(ctx context.Context, kind site.MessageKind, req ste
 }
 
 // ReadContent sends an input file of a job.
-func (h peerHandler) ReadContent(ctx context.Context, req *droverv1.ReadContentRequest,
-	stream *connect.ServerStream[droverv1.ReadContentResponse],
+func (h peerHandler) ReadContent(
+	ctx context.Context, req *droverv1.ReadContentRequest, stream *connect.ServerStream[droverv1.ReadContentResponse],
 ) error {
 	return h.s.SendInput(ctx, req.GetJobId(), req.GetArgument(), req.GetOffset(), func(part files.Piece) error {
 		return stream.Send(&droverv1.ReadContentResponse{Data: part.Data, Offset: part.Offset})

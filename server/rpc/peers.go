@@ -95,8 +95,8 @@ func (p *Peers) Send(ctx context.Context, url string, m *site.Message) (site.Mes
 
 // OpenInput returns an input file of another server's job, from offset on. Read
 // returns the error of a failed call.
-func (p *Peers) OpenInput(ctx context.Context, url string, id batch.JobID, argument string,
-	offset int64,
+func (p *Peers) OpenInput(
+	ctx context.Context, url string, id batch.JobID, argument string, offset int64,
 ) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := p.client(url).ReadContent(ctx, &droverv1.ReadContentRequest{

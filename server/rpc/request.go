@@ -19,7 +19,8 @@ func RequestIn(r *droverv1.Request) (*site.Request, error) {
 		Memory: r.GetMemoryBytes(), Input: r.GetInputBytes(), InputSite: r.GetInputSite(),
 		Idempotent: r.GetIdempotent(), RetryOf: r.GetRetryOf(), Labels: r.GetLabels(),
 	}
-	out.Walltime, out.Deadline, out.EarliestStart = durationIn(r.GetWalltime()), timeIn(r.GetDeadline()), timeIn(r.GetEarliestStart())
+	out.Walltime, out.Deadline, out.EarliestStart = durationIn(r.GetWalltime()), timeIn(r.GetDeadline()),
+		timeIn(r.GetEarliestStart())
 	out.CPU = batch.Share(math.Ceil(r.GetCpu() * float64(batch.One)))
 	out.Into, out.Site = batch.JobID(r.GetInto()), r.GetSite()
 	var err error
@@ -187,7 +188,8 @@ func afterIn(list []*droverv1.Dependency) ([]site.Dependency, error) {
 			}
 		}
 		out = append(out, site.Dependency{
-			Job: batch.JobID(d.GetJobId()), Any: d.GetCondition() == droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY,
+			Job: batch.JobID(d.GetJobId()),
+			Any: d.GetCondition() == droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY,
 		})
 	}
 	return out, nil

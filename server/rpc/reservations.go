@@ -30,7 +30,9 @@ var (
 )
 
 // OfferReservation returns what a booking would get.
-func (h handler) OfferReservation(ctx context.Context, req *droverv1.OfferReservationRequest) (*droverv1.OfferReservationResponse, error) {
+func (h handler) OfferReservation(
+	ctx context.Context, req *droverv1.OfferReservationRequest,
+) (*droverv1.OfferReservationResponse, error) {
 	r, err := h.s.OfferReservation(ctx, bookingIn(req.GetBooking()))
 	switch p := h.s.Problem(err); {
 	case p != nil && (Declines(p) || p.Reason == problem.NoReservations):
@@ -42,7 +44,9 @@ func (h handler) OfferReservation(ctx context.Context, req *droverv1.OfferReserv
 }
 
 // BookReservation reserves processors.
-func (h handler) BookReservation(ctx context.Context, req *droverv1.BookReservationRequest) (*droverv1.BookReservationResponse, error) {
+func (h handler) BookReservation(
+	ctx context.Context, req *droverv1.BookReservationRequest,
+) (*droverv1.BookReservationResponse, error) {
 	r, err := h.s.BookReservation(ctx, bookingIn(req.GetBooking()))
 	if err != nil {
 		return nil, err
@@ -90,7 +94,9 @@ func (h handler) ListReservations(
 }
 
 // CancelReservation cancels a reservation.
-func (h handler) CancelReservation(ctx context.Context, req *droverv1.CancelReservationRequest) (*droverv1.CancelReservationResponse, error) {
+func (h handler) CancelReservation(
+	ctx context.Context, req *droverv1.CancelReservationRequest,
+) (*droverv1.CancelReservationResponse, error) {
 	r, err := h.s.CancelReservation(ctx, req.GetId())
 	if err != nil {
 		return nil, err

@@ -112,9 +112,9 @@ func accuracyOut(a *site.Accuracy) *droverv1.Accuracy {
 }
 
 // SetDraining stops or resumes the acceptance of new jobs.
-func (h handler) SetDraining(ctx context.Context, req *droverv1.SetDrainingRequest) (*droverv1.SetDrainingResponse,
-	error,
-) {
+func (h handler) SetDraining(
+	ctx context.Context, req *droverv1.SetDrainingRequest,
+) (*droverv1.SetDrainingResponse, error) {
 	if err := h.s.SetDraining(ctx, req.GetDraining()); err != nil {
 		return nil, err
 	}
@@ -186,8 +186,8 @@ const (
 )
 
 // WatchSite sends the usage of nodes and jobs.
-func (h handler) WatchSite(ctx context.Context, req *droverv1.WatchSiteRequest,
-	stream *connect.ServerStream[droverv1.WatchSiteResponse],
+func (h handler) WatchSite(
+	ctx context.Context, req *droverv1.WatchSiteRequest, stream *connect.ServerStream[droverv1.WatchSiteResponse],
 ) error {
 	interval := time.Second
 	if req.GetEvery() != nil {

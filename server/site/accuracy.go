@@ -65,7 +65,8 @@ func (l *sampleLog) add(s sample) {
 
 // sampleOf returns the sample of a job; false if its estimate cannot be compared.
 func sampleOf(j *Job) (sample, bool) {
-	if j.State != Done && j.State != Killed || !j.Kept || j.Started == batch.Never || j.Estimate.Run <= 0 || j.Transit != nil && j.Transit.Placed ||
+	if j.State != Done && j.State != Killed || !j.Kept || j.Started == batch.Never || j.Estimate.Run <= 0 ||
+		j.Transit != nil && j.Transit.Placed ||
 		j.Retried > 0 || j.Needs != nil && j.Needs.After {
 		return sample{}, false
 	}
@@ -122,7 +123,9 @@ func (s *Site) restoreSamples() {
 			ended = append(ended, j)
 		}
 	}
-	slices.SortStableFunc(ended, func(a, b *Job) int { return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(ended, func(a, b *Job) int {
+		return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.ID, b.ID))
+	})
 	for _, j := range ended {
 		s.addSample(j)
 	}
@@ -162,7 +165,9 @@ func summarize(service string, l *sampleLog) Accuracy {
 	}
 	slices.Sort(run)
 	latest := l.samples[(l.next+n-1)%n]
-	return Accuracy{Service: service, Jobs: n, Start: errorsOf(start), End: errorsOf(end), Run: run[rank(n, 50)], Kind: latest.kind}
+	return Accuracy{
+		Service: service, Jobs: n, Start: errorsOf(start), End: errorsOf(end), Run: run[rank(n, 50)], Kind: latest.kind,
+	}
 }
 
 // errorsOf sums up at least one error. It changes the slice.

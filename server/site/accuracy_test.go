@@ -15,7 +15,8 @@ func finished(id string, state State, wait, run, waited, ran batch.Duration) *Jo
 	const submitted batch.Time = 1_000_000
 	started := submitted.Add(waited)
 	return &Job{
-		ID: batch.JobID(id), State: state, Kept: true, Service: "lu", Submitted: submitted, Started: started, Ended: started.Add(ran),
+		ID: batch.JobID(id), State: state, Kept: true, Service: "lu", Submitted: submitted, Started: started,
+		Ended:    started.Add(ran),
 		Estimate: Quote{Wait: wait, Run: run, Completion: wait + run, Kind: batch.Forecast},
 	}
 }
@@ -53,7 +54,8 @@ func TestAccuracyCoversTheLastJobs(t *testing.T) {
 	}
 	for i := range samplesPerService {
 		s.addSample(finished("new", Done, 0, batch.Second, 0, batch.Second))
-		if a, _ := s.AccuracyOf("lu"); a.Jobs != samplesPerService || (a.Start.Bias == 0) != (i == samplesPerService-1) {
+		if a, _ := s.AccuracyOf("lu"); a.Jobs != samplesPerService ||
+			(a.Start.Bias == 0) != (i == samplesPerService-1) {
 			t.Fatalf("after %d new jobs: %+v", i+1, a)
 		}
 	}
@@ -79,13 +81,14 @@ func TestErrorsAreThoseOfTheSortedOnes(t *testing.T) {
 		abs := func(d batch.Duration) batch.Duration { return max(d, -d) }
 		n := len(in)
 		for name, holds := range map[string]bool{
-			"half are no larger":      2*count(func(d batch.Duration) bool { return abs(d) <= got.P50 }) >= n,
-			"half are no smaller":     2*count(func(d batch.Duration) bool { return abs(d) >= got.P50 }) >= n,
-			"nine in ten not larger":  10*count(func(d batch.Duration) bool { return abs(d) <= got.P90 }) >= 9*n,
-			"one in ten not smaller":  10*count(func(d batch.Duration) bool { return abs(d) >= got.P90 }) >= n,
-			"half not after median":   2*count(func(d batch.Duration) bool { return d <= got.Median }) >= n,
-			"half not before median":  2*count(func(d batch.Duration) bool { return d >= got.Median }) >= n,
-			"mean within the extreme": got.Bias >= slices.Min(in)-batch.Duration(n) && got.Bias <= slices.Max(in)+batch.Duration(n),
+			"half are no larger":     2*count(func(d batch.Duration) bool { return abs(d) <= got.P50 }) >= n,
+			"half are no smaller":    2*count(func(d batch.Duration) bool { return abs(d) >= got.P50 }) >= n,
+			"nine in ten not larger": 10*count(func(d batch.Duration) bool { return abs(d) <= got.P90 }) >= 9*n,
+			"one in ten not smaller": 10*count(func(d batch.Duration) bool { return abs(d) >= got.P90 }) >= n,
+			"half not after median":  2*count(func(d batch.Duration) bool { return d <= got.Median }) >= n,
+			"half not before median": 2*count(func(d batch.Duration) bool { return d >= got.Median }) >= n,
+			"mean within the extreme": got.Bias >= slices.Min(in)-batch.Duration(n) &&
+				got.Bias <= slices.Max(in)+batch.Duration(n),
 		} {
 			if !holds {
 				t.Fatalf("%s: %+v of %v", name, got, in)

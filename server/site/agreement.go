@@ -25,7 +25,8 @@ func (r *Request) validateAgreement() error {
 	case r.Deadline == 0:
 		return problem.Field(problem.BadValue, "request.deadline", "a deadline to agree on", "none")
 	case r.Into != "":
-		return problem.Field(problem.BadValue, "request.into", "no reservation, which is an agreement by itself", "%.70q", r.Into)
+		return problem.Field(problem.BadValue, "request.into", "no reservation, which is an agreement by itself",
+			"%.70q", r.Into)
 	case !(a.Value >= 0 && a.Value <= math.MaxFloat64):
 		return problem.Field(problem.OutOfRange, "request.agreement.value", "0 or more", "%g", a.Value)
 	case !(a.Penalty >= 0 && a.Penalty <= math.MaxFloat64):
@@ -61,7 +62,8 @@ const (
 )
 
 var agreementNames = [...]string{
-	NotAgreed: "", AgreedOpen: "open", AgreedKept: "kept", BrokenByUser: "broken-by-user", BrokenBySite: "broken-by-site", AgreedVoid: "void",
+	NotAgreed: "", AgreedOpen: "open", AgreedKept: "kept", BrokenByUser: "broken-by-user",
+	BrokenBySite: "broken-by-site", AgreedVoid: "void",
 }
 
 // String returns the state's name, "" for none.
@@ -171,7 +173,9 @@ func binding(k batch.Kind) bool {
 }
 
 // quoteAgreement is finishQuote for a request with an agreement; c is the answer of the planner.
-func (s *Site) quoteAgreement(now batch.Time, q Question, job *batch.Job, menu []batch.Shape, c choice, planner Planner) (Quote, error) {
+func (s *Site) quoteAgreement(
+	now batch.Time, q Question, job *batch.Job, menu []batch.Shape, c choice, planner Planner,
+) (Quote, error) {
 	r := q.Request
 	if c.index >= 0 && c.end <= r.Deadline && binding(c.kind) {
 		return quoteOf(now, menu, c), nil
@@ -191,15 +195,19 @@ func (s *Site) quoteAgreement(now batch.Time, q Question, job *batch.Job, menu [
 	case !ok:
 		return Quote{}, ErrNoPlan
 	case c.index < 0:
-		return Quote{}, problem.Field(problem.CannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
+		return Quote{}, problem.Field(problem.CannotRun, "request", "needs that the site's nodes meet",
+			"no shape of it can ever start here")
 	case !binding(c.kind):
 		return Quote{}, &problem.Problem{
-			Reason: problem.NoPromise, Field: "request.agreement", Accepted: "no agreement, or a site whose policy plans", Hint: "--best-effort asks for none",
-			Message: fmt.Sprintf("site %s can only forecast when it would be completed, and promises nothing", s.config.Name),
+			Reason: problem.NoPromise, Field: "request.agreement",
+			Accepted: "no agreement, or a site whose policy plans", Hint: "--best-effort asks for none",
+			Message: fmt.Sprintf("site %s can only forecast when it would be completed, and promises nothing",
+				s.config.Name),
 		}
 	}
 	quote := quoteOf(now, menu, c)
-	refusal := problem.Field(problem.NoOffer, "request.deadline", fmt.Sprintf("at least %v from now", reachable(quote.Completion)),
+	refusal := problem.Field(problem.NoOffer, "request.deadline",
+		fmt.Sprintf("at least %v from now", reachable(quote.Completion)),
 		"%v from now", r.Deadline.Sub(now).CeilSeconds())
 	refusal.Offer = &problem.Offer{
 		Site: s.config.Name, Wait: quote.Wait.Std(), Completion: quote.Completion.Std(), Width: quote.Shape.Width,

@@ -37,7 +37,8 @@ func TestAgreementIsBrokenByTheUserOrByTheSite(t *testing.T) {
 		{"failed, and had no other place in the plan", Failed, batch.EndStartFailed, -1, 60, 1, BrokenByUser},
 	} {
 		j := &Job{
-			State: c.state, Retried: c.retried, Shape: batch.Shape{Width: 1, Walltime: walltime * batch.Second}, Started: sec(c.started), Ended: sec(c.ended),
+			State: c.state, Retried: c.retried, Shape: batch.Shape{Width: 1, Walltime: walltime * batch.Second},
+			Started: sec(c.started), Ended: sec(c.ended),
 			Needs: &Needs{Deadline: sec(200), Agreed: &Agreement{}}, Run: &Run{Outcome: batch.Outcome{End: c.end}},
 		}
 		if c.started < 0 {
@@ -53,7 +54,10 @@ func TestRefusedAgreementOffersTheNearestAlternative(t *testing.T) {
 	s := named(t, "lyon")
 	p := profile.New(0, 4)
 	p.Reserve(0, sec(100), 4)
-	r := &Request{Menu: []batch.Shape{{Width: 1, Walltime: 20 * batch.Second}, {Width: 4, Walltime: 10 * batch.Second}}, Deadline: sec(110), Agreement: &Agreement{}}
+	r := &Request{
+		Menu:     []batch.Shape{{Width: 1, Walltime: 20 * batch.Second}, {Width: 4, Walltime: 10 * batch.Second}},
+		Deadline: sec(110), Agreement: &Agreement{},
+	}
 	quote := func(kind batch.Kind) (Quote, error) {
 		return s.Quote(sec(1), Question{Request: r}, windows{Profile: p, kind: kind})
 	}
@@ -68,7 +72,8 @@ func TestRefusedAgreementOffersTheNearestAlternative(t *testing.T) {
 	_, err = quote(batch.Promised)
 	refused(t, err, problem.NoOffer, "request.deadline")
 	refusal, _ := errors.AsType[*problem.Problem](err)
-	if o := refusal.Offer; o == nil || *o != (problem.Offer{Site: "lyon", Wait: 99 * time.Second, Completion: 109 * time.Second, Width: 4}) {
+	if o := refusal.Offer; o == nil ||
+		*o != (problem.Offer{Site: "lyon", Wait: 99 * time.Second, Completion: 109 * time.Second, Width: 4}) {
 		t.Errorf("%+v", o)
 	}
 	var out [1]Answer
@@ -121,7 +126,8 @@ func TestJobsWithAnAgreementAreNeitherHeldNorMovedAndOutliveARestart(t *testing.
 		t.Fatal(err)
 	}
 	s.Revoke(numbered(2))
-	if fx := take(s, sec(5)); len(fx.Writes) != 0 || s.Knows(numbered(2)) || s.Agreements().Accepted != 1 || s.Load().Waiting != 1 {
+	if fx := take(s, sec(5)); len(fx.Writes) != 0 || s.Knows(numbered(2)) || s.Agreements().Accepted != 1 ||
+		s.Load().Waiting != 1 {
 		t.Errorf("%+v, %+v", fx.Writes, s.Agreements())
 	}
 }

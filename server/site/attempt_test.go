@@ -18,7 +18,8 @@ func TestAnAttemptThatNeverRanIsFollowedByAnotherOne(t *testing.T) {
 	for _, from := range []State{Waiting, Starting, Held, Moving, Running} {
 		s, key := in(t, from)
 		j, err := s.Ended(5, key, neverRan, nil)
-		if err != nil || j.State != Waiting || j.Attempt != 2 || j.Started != batch.Never || j.Ended != batch.Never || j.Run != nil || j.busy {
+		if err != nil || j.State != Waiting || j.Attempt != 2 || j.Started != batch.Never || j.Ended != batch.Never ||
+			j.Run != nil || j.busy {
 			t.Errorf("%v: %+v %v", from, j, err)
 		}
 		if j.Transit != nil && j.Transit.Round != "" || s.Wake() != batch.Never {
@@ -29,7 +30,8 @@ func TestAnAttemptThatNeverRanIsFollowedByAnotherOne(t *testing.T) {
 		if len(fx.Plans) != 1 || fx.Plans[0].Kind != batch.CmdSubmit || fx.Plans[0].Key != next {
 			t.Errorf("%v: plans %+v", from, fx.Plans)
 		}
-		if got := kinds(fx.Messages); from == Moving && (len(got) != 1 || got[0] != Drop) || from != Moving && got != nil {
+		if got := kinds(fx.Messages); from == Moving && (len(got) != 1 || got[0] != Drop) ||
+			from != Moving && got != nil {
 			t.Errorf("%v: messages %v", from, got)
 		}
 		// News of the old one is old.
@@ -58,7 +60,8 @@ func TestStartingRecordsTheAllocation(t *testing.T) {
 	if fx := take(s, 2); len(fx.Writes) != 1 || fx.Writes[0].Record.Run.Places[0].Node != 3 {
 		t.Errorf("launched once more: %+v", fx.Writes)
 	}
-	if _, err := s.Starting(2, key, batch.NodeAllocation{Node: 3, Processors: 2}); err != nil || len(take(s, 2).Writes) != 0 {
+	if _, err := s.Starting(2, key, batch.NodeAllocation{Node: 3, Processors: 2}); err != nil ||
+		len(take(s, 2).Writes) != 0 {
 		t.Errorf("a repeated measurement is written: %v", err)
 	}
 	if j, err := s.Ended(2, key, neverRan, nil); err != nil || j.Run != nil {
@@ -77,7 +80,8 @@ func TestAnAttemptOfWhichNothingWasSentWaitsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	fx := take(s, 1)
-	if len(fx.Writes) != 1 || fx.Writes[0].Record.State != "waiting" || fx.Writes[0].Record.Run != nil || len(fx.Plans) != 0 {
+	if len(fx.Writes) != 1 || fx.Writes[0].Record.State != "waiting" || fx.Writes[0].Record.Run != nil ||
+		len(fx.Plans) != 0 {
 		t.Errorf("%+v", fx)
 	}
 	if j := wants(t, s, "a", Waiting); j.Attempt != 1 || j.busy || s.Load().Busy != 0 {
@@ -126,7 +130,8 @@ func TestLostAttemptIsRepeatedOnlyIfTheJobIsRestartable(t *testing.T) {
 		_, _ = s.Running(1, j.Key(), nil, nil)
 		got, err := s.Ended(2, j.Key(), lost, nil)
 		want := map[bool]State{false: Failed, true: Waiting}[again]
-		if err != nil || got.State != want || again != (got.Attempt == 2) || !again && got.Outcome().Reason != lost.Reason {
+		if err != nil || got.State != want || again != (got.Attempt == 2) ||
+			!again && got.Outcome().Reason != lost.Reason {
 			t.Errorf("restartable %v: %+v %v", again, got, err)
 		}
 	}
@@ -153,10 +158,12 @@ func TestAClaimDecidesAboutAHandover(t *testing.T) {
 		s.Claimed(2, key, false)
 		fx := take(s, 2)
 		same(t, "messages", fx.Messages, []Message{{Kind: Drop, From: "s", To: "t", Job: "a", Epoch: 1}})
-		if j := wants(t, s, "a", Starting); !j.busy || j.MovedTo() != "" || len(fx.Commands) != 0 || j.Moves()[0].State != MoveAborted {
+		if j := wants(t, s, "a", Starting); !j.busy || j.MovedTo() != "" || len(fx.Commands) != 0 ||
+			j.Moves()[0].State != MoveAborted {
 			t.Errorf("%+v, %+v", j, fx.Commands)
 		}
-		if j, err := s.Ended(3, key, batch.Outcome{End: batch.EndDone}, nil); err != nil || j.State != Done || j.Epoch != 1 {
+		if j, err := s.Ended(3, key, batch.Outcome{End: batch.EndDone}, nil); err != nil || j.State != Done ||
+			j.Epoch != 1 {
 			t.Errorf("%+v %v", j, err)
 		}
 	})

@@ -45,7 +45,10 @@ func BenchmarkWaiting(b *testing.B) {
 		runtime.ReadMemStats(&before)
 		for i := range jobs {
 			id := batch.JobID(fmt.Sprintf("01900000-0000-7000-8000-%012x", i))
-			r := &Request{Service: "lu", Owner: "ada", Menu: menu(4, int64(i%1000)+1), Memory: 1 << 30, Arguments: map[string]catalogue.Value{"n": catalogue.Int(int64(i))}}
+			r := &Request{
+				Service: "lu", Owner: "ada", Menu: menu(4, int64(i%1000)+1), Memory: 1 << 30,
+				Arguments: map[string]catalogue.Value{"n": catalogue.Int(int64(i))},
+			}
 			if _, err := s.Submit(0, Submission{ID: id, Request: r}, instant{}); err != nil {
 				b.Fatal(err)
 			}

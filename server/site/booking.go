@@ -26,7 +26,8 @@ func (b *Booking) Validate() error {
 	case b.Width < 1:
 		return problem.Field(problem.OutOfRange, "booking.width", "1 or more", "width %d", b.Width)
 	case b.Duration < batch.Second || b.Duration > maxReservationDuration:
-		return problem.Field(problem.OutOfRange, "booking.duration", fmt.Sprintf("%v..%v", batch.Second, maxReservationDuration), "duration %v", b.Duration)
+		return problem.Field(problem.OutOfRange, "booking.duration",
+			fmt.Sprintf("%v..%v", batch.Second, maxReservationDuration), "duration %v", b.Duration)
 	}
 	return nil
 }
@@ -41,10 +42,12 @@ func (s *Site) OfferReservation(now batch.Time, b Booking, planner Planner) (Res
 		return Reservation{}, s.drains()
 	}
 	if b.Width > s.width {
-		return Reservation{}, problem.Field(problem.TooWide, "booking.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", b.Width)
+		return Reservation{}, problem.Field(problem.TooWide, "booking.width",
+			fmt.Sprintf("1..%d at this site", s.width), "width %d", b.Width)
 	}
 	if b.From > now.Add(maxAhead) {
-		return Reservation{}, problem.Field(problem.OutOfRange, "booking.from", fmt.Sprintf("within %v", maxAhead), "%v from now", b.From.Sub(now).CeilSeconds())
+		return Reservation{}, problem.Field(problem.OutOfRange, "booking.from", fmt.Sprintf("within %v", maxAhead),
+			"%v from now", b.From.Sub(now).CeilSeconds())
 	}
 	p := windowSearch{now: now, booking: &b, planner: planner}
 	if refusal := p.validate(); refusal != nil {
@@ -73,7 +76,8 @@ func (s *Site) nearest(p *windowSearch, r *problem.Problem) *problem.Problem {
 		r.Offer = &problem.Offer{
 			Site: s.config.Name, Wait: wait.Std(), Completion: (wait + free.Duration).Std(), Width: free.Width,
 		}
-		r.Message += fmt.Sprintf("; the nearest that %s could set aside begins in %v, at %s", s.config.Name, wait.CeilSeconds(), stamp(ceilSecond(start)))
+		r.Message += fmt.Sprintf("; the nearest that %s could set aside begins in %v, at %s", s.config.Name,
+			wait.CeilSeconds(), stamp(ceilSecond(start)))
 	}
 	return r
 }
@@ -117,11 +121,14 @@ func (p *windowSearch) validate() *problem.Problem {
 	}
 	switch {
 	case b.Fixed() && b.From < p.now:
-		return problem.Field(problem.OutOfRange, "booking.from", "an instant to come", "%v ago", p.now.Sub(b.From).CeilSeconds())
+		return problem.Field(problem.OutOfRange, "booking.from", "an instant to come", "%v ago",
+			p.now.Sub(b.From).CeilSeconds())
 	case b.Until != 0 && b.Until <= p.now:
-		return problem.Field(problem.OutOfRange, "booking.until", "an instant to come", "%v ago", p.now.Sub(b.Until).CeilSeconds())
+		return problem.Field(problem.OutOfRange, "booking.until", "an instant to come", "%v ago",
+			p.now.Sub(b.Until).CeilSeconds())
 	case b.Until != 0 && b.Until.Sub(first) < b.Duration:
-		return problem.Field(problem.OutOfRange, "booking.until", fmt.Sprintf("at least %v after the start of the window", window),
+		return problem.Field(problem.OutOfRange, "booking.until",
+			fmt.Sprintf("at least %v after the start of the window", window),
 			"a window of %v", b.Until.Sub(first)/batch.Second*batch.Second)
 	}
 	return nil
@@ -167,7 +174,10 @@ func (p *windowSearch) shape() batch.Shape {
 // jobStart returns the start of a job of the same shape with an agreement. It is only a guess at
 // the start of the reservation.
 func (p *windowSearch) jobStart(first batch.Time) batch.Time {
-	ask := batch.Ask{Job: &batch.Job{Shape: p.shape(), Agreed: true, EarliestStart: first}, Shapes: []batch.Shape{p.shape()}, From: first}
+	ask := batch.Ask{
+		Job: &batch.Job{Shape: p.shape(), Agreed: true, EarliestStart: first}, Shapes: []batch.Shape{p.shape()},
+		From: first,
+	}
 	out := make([]batch.Estimate, 1)
 	if !p.planner.Estimate(p.now, []batch.Ask{ask}, out) {
 		p.noPlan = true
@@ -184,7 +194,9 @@ func (p *windowSearch) firstFitting(at []batch.Time) []batch.Time {
 	asks, out := make([]batch.Ask, len(at)), make([]batch.Estimate, len(at))
 	shapes := []batch.Shape{p.shape()}
 	for i, t := range at {
-		asks[i] = batch.Ask{Job: &batch.Job{Shape: shapes[0], Window: &batch.Window{Start: t, End: t.Add(p.booking.Duration)}}, Shapes: shapes}
+		asks[i] = batch.Ask{Job: &batch.Job{
+			Shape: shapes[0], Window: &batch.Window{Start: t, End: t.Add(p.booking.Duration)},
+		}, Shapes: shapes}
 	}
 	if !p.planner.Estimate(p.now, asks, out) {
 		p.noPlan = true

@@ -52,15 +52,19 @@ func (r *Request) validateAfter() error {
 	case len(r.After) == 0:
 		return nil
 	case len(r.After) > maxDependencies:
-		return problem.Field(problem.OutOfRange, "request.after", fmt.Sprintf("at most %d jobs", maxDependencies), "%d jobs", len(r.After))
+		return problem.Field(problem.OutOfRange, "request.after", fmt.Sprintf("at most %d jobs", maxDependencies),
+			"%d jobs", len(r.After))
 	case r.Agreement != nil:
-		return problem.Field(problem.BadValue, "request.after", "no jobs to come after in a request with an agreement", "%d jobs", len(r.After))
+		return problem.Field(problem.BadValue, "request.after", "no jobs to come after in a request with an agreement",
+			"%d jobs", len(r.After))
 	case r.Into != "":
-		return problem.Field(problem.BadValue, "request.after", "no jobs to come after in a request for a reservation", "%d jobs", len(r.After))
+		return problem.Field(problem.BadValue, "request.after", "no jobs to come after in a request for a reservation",
+			"%d jobs", len(r.After))
 	}
 	for i, d := range r.After {
 		if _, err := CheckID(string(d.Job)); err != nil {
-			return problem.Field(problem.BadValue, fmt.Sprintf("request.after[%d].job_id", i), "a lower-case UUIDv7", "%.70q", d.Job)
+			return problem.Field(problem.BadValue, fmt.Sprintf("request.after[%d].job_id", i), "a lower-case UUIDv7",
+				"%.70q", d.Job)
 		}
 	}
 	return nil
@@ -81,8 +85,9 @@ func (s *Site) openDependencies(r *Request, remote []JobStatus) ([]Dependency, e
 			}
 		case state.Over() && !d.met(state):
 			return nil, &problem.Problem{
-				Reason: problem.DependencyFailed, Field: field, Accepted: "a job that is DONE or may yet be, or the condition any",
-				Hint: "drover job " + string(d.Job) + " says why", Message: failedDependency(d.Job, state),
+				Reason: problem.DependencyFailed, Field: field,
+				Accepted: "a job that is DONE or may yet be, or the condition any",
+				Hint:     "drover job " + string(d.Job) + " says why", Message: failedDependency(d.Job, state),
 			}
 		case !state.Over() && !slices.Contains(open, d):
 			open = append(open, d)

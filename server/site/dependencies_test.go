@@ -46,12 +46,42 @@ func TestJobIsHeldUntilItsDependenciesHaveEnded(t *testing.T) {
 		ends  []batch.End // of a, then of b
 		want  []State     // of c, after each of them
 	}{
-		{"both done", []Dependency{{Job: a}, {Job: b}}, []batch.End{batch.EndDone, batch.EndDone}, []State{Held, Waiting}},
-		{"the first one failed", []Dependency{{Job: a}, {Job: b}}, []batch.End{batch.EndFailed, batch.EndDone}, []State{Cancelled, Cancelled}},
-		{"the last one was killed", []Dependency{{Job: a}, {Job: b}}, []batch.End{batch.EndDone, batch.EndKilled}, []State{Held, Cancelled}},
-		{"however they end", []Dependency{{Job: a, Any: true}, {Job: b, Any: true}}, []batch.End{batch.EndFailed, batch.EndKilled}, []State{Held, Waiting}},
-		{"named twice", []Dependency{{Job: a}, {Job: a}, {Job: a, Any: true}}, []batch.End{batch.EndDone, batch.EndDone}, []State{Waiting, Waiting}},
-		{"twice, and once it has to be done", []Dependency{{Job: a, Any: true}, {Job: a}}, []batch.End{batch.EndFailed, batch.EndDone}, []State{Cancelled, Cancelled}},
+		{
+			"both done",
+			[]Dependency{{Job: a}, {Job: b}},
+			[]batch.End{batch.EndDone, batch.EndDone},
+			[]State{Held, Waiting},
+		},
+		{
+			"the first one failed",
+			[]Dependency{{Job: a}, {Job: b}},
+			[]batch.End{batch.EndFailed, batch.EndDone},
+			[]State{Cancelled, Cancelled},
+		},
+		{
+			"the last one was killed",
+			[]Dependency{{Job: a}, {Job: b}},
+			[]batch.End{batch.EndDone, batch.EndKilled},
+			[]State{Held, Cancelled},
+		},
+		{
+			"however they end",
+			[]Dependency{{Job: a, Any: true}, {Job: b, Any: true}},
+			[]batch.End{batch.EndFailed, batch.EndKilled},
+			[]State{Held, Waiting},
+		},
+		{
+			"named twice",
+			[]Dependency{{Job: a}, {Job: a}, {Job: a, Any: true}},
+			[]batch.End{batch.EndDone, batch.EndDone},
+			[]State{Waiting, Waiting},
+		},
+		{
+			"twice, and once it has to be done",
+			[]Dependency{{Job: a, Any: true}, {Job: a}},
+			[]batch.End{batch.EndFailed, batch.EndDone},
+			[]State{Cancelled, Cancelled},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := named(t, "s")
@@ -66,7 +96,8 @@ func TestJobIsHeldUntilItsDependenciesHaveEnded(t *testing.T) {
 			same(t, "plans", planned(fx.Plans), "reserve 3 hold 3 ")
 			for i, id := range []batch.JobID{a, b} {
 				done(t, s, sec(int64(i+1)), id, batch.Outcome{End: tt.ends[i]})
-				if got := wants(t, s, c, tt.want[i]); got.State == Held && len(got.Awaits()) != 1 || got.State != Held && got.Awaits() != nil {
+				if got := wants(t, s, c, tt.want[i]); got.State == Held && len(got.Awaits()) != 1 ||
+					got.State != Held && got.Awaits() != nil {
 					t.Errorf("it awaits %v", got.Awaits())
 				}
 			}
@@ -94,7 +125,8 @@ func TestCancelledDependentNamesTheFailedJob(t *testing.T) {
 	same(t, "reason", j.Outcome().Reason, "it was to come after another one: job "+string(numbered(1))+" ended FAILED")
 	same(t, "ended", j.Ended, sec(5))
 	j = wants(t, s, numbered(3), Cancelled)
-	same(t, "reason", j.Outcome().Reason, "it was to come after another one: job "+string(numbered(2))+" ended CANCELLED")
+	same(t, "reason", j.Outcome().Reason,
+		"it was to come after another one: job "+string(numbered(2))+" ended CANCELLED")
 	wants(t, s, numbered(4), Waiting)
 }
 
@@ -137,7 +169,12 @@ func TestImpossibleDependenciesAreRefused(t *testing.T) {
 		{"withdrawn job", []Dependency{{Job: numbered(4)}}, nil, problem.UnknownJob},
 		{"unknown second job", []Dependency{{Job: numbered(3)}, {Job: numbered(9)}}, nil, problem.UnknownJob},
 		{"failed job", []Dependency{{Job: numbered(2)}}, nil, problem.DependencyFailed},
-		{"job cancelled at another site", []Dependency{{Job: numbered(9)}}, []JobStatus{{numbered(9), Cancelled}}, problem.DependencyFailed},
+		{
+			"job cancelled at another site",
+			[]Dependency{{Job: numbered(9)}},
+			[]JobStatus{{numbered(9), Cancelled}},
+			problem.DependencyFailed,
+		},
 	} {
 		_, err := s.Submit(0, Submission{ID: numbered(10), Request: behind(tt.after...), Remote: tt.told}, plan)
 		field := "request.after[0].job_id"
@@ -156,8 +193,10 @@ func TestImpossibleDependenciesAreRefused(t *testing.T) {
 	}{
 		"what has ended well needs no wait":      {[]Dependency{{Job: numbered(1)}}, nil, Waiting},
 		"nor what has failed, if that is enough": {[]Dependency{{Job: numbered(2), Any: true}}, nil, Waiting},
-		"nor what is done elsewhere":             {[]Dependency{{Job: numbered(9)}}, []JobStatus{{numbered(9), Done}}, Waiting},
-		"one here is known better here":          {[]Dependency{{Job: numbered(3)}}, []JobStatus{{numbered(3), Failed}}, Held},
+		"nor what is done elsewhere": {
+			[]Dependency{{Job: numbered(9)}}, []JobStatus{{numbered(9), Done}}, Waiting,
+		},
+		"one here is known better here": {[]Dependency{{Job: numbered(3)}}, []JobStatus{{numbered(3), Failed}}, Held},
 	} {
 		id := batch.JobID("11111111-1111-7111-8111-" + strings.Repeat("0", 10) + string('a'+rune(len(name)%26)) + "1")
 		j, err := s.Submit(0, Submission{ID: id, Request: behind(tt.after...), Remote: tt.told}, plan)
@@ -179,7 +218,8 @@ func TestDependenciesOfARequestAreValidated(t *testing.T) {
 	}
 	agreed := &Request{Service: "s", After: []Dependency{ok}, Deadline: 1, Agreement: &Agreement{}}
 	refused(t, agreed.Validate(), problem.BadValue, "request.after")
-	refused(t, (&Request{Service: "s", After: []Dependency{ok}, Into: numbered(7)}).Validate(), problem.BadValue, "request.after")
+	refused(t, (&Request{Service: "s", After: []Dependency{ok}, Into: numbered(7)}).Validate(), problem.BadValue,
+		"request.after")
 }
 
 func TestHeldDependentIsNotStartedMovedOrHeldByARound(t *testing.T) {
@@ -222,7 +262,9 @@ func TestHeldDependentIsNotStartedMovedOrHeldByARound(t *testing.T) {
 func TestDependencyAtAnotherSiteIsWatchedUntilItEnds(t *testing.T) {
 	s := named(t, "s")
 	far, id := numbered(1), numbered(2)
-	j, err := s.Submit(0, Submission{ID: id, Request: behind(Dependency{Job: far}), Remote: []JobStatus{{far, Running}}}, &rectangles{processors: 4})
+	j, err := s.Submit(0, Submission{
+		ID: id, Request: behind(Dependency{Job: far}), Remote: []JobStatus{{far, Running}},
+	}, &rectangles{processors: 4})
 	if err != nil || j.State != Held {
 		t.Fatalf("%v, %v", j.State, err)
 	}
@@ -287,7 +329,9 @@ func TestDependenciesSurviveARestart(t *testing.T) {
 	far := numbered(1)
 	queue(t, s, numbered(2))
 	submit(t, s, 0, numbered(3), behind(Dependency{Job: numbered(2)}))
-	if _, err := s.Submit(0, Submission{ID: numbered(4), Request: behind(Dependency{Job: far}), Remote: []JobStatus{{far, Waiting}}}, &rectangles{processors: 4}); err != nil {
+	if _, err := s.Submit(0, Submission{
+		ID: numbered(4), Request: behind(Dependency{Job: far}), Remote: []JobStatus{{far, Waiting}},
+	}, &rectangles{processors: 4}); err != nil {
 		t.Fatal(err)
 	}
 	keep()
@@ -315,7 +359,9 @@ func TestDependencyThatEndedDuringDowntimeReleasesItsDependents(t *testing.T) {
 		disk[w.Record.ID] = w.Record
 	}
 	s = restarted(t, s, 0, disk)
-	fate := RecoveredAttempt{Found: batch.Found{Key: key, Phase: batch.PhaseEnded, Outcome: batch.Outcome{End: batch.EndFailed, ExitCode: 1}}}
+	fate := RecoveredAttempt{Found: batch.Found{
+		Key: key, Phase: batch.PhaseEnded, Outcome: batch.Outcome{End: batch.EndFailed, ExitCode: 1},
+	}}
 	if err := s.Recover(sec(2), []RecoveredAttempt{fate}); err != nil {
 		t.Fatal(err)
 	}
@@ -365,11 +411,15 @@ func TestDependentsFollowTheirConditions(t *testing.T) {
 				r := behind()
 				for range rapid.IntRange(0, 3).Draw(t, "dependencies") {
 					if len(ids) > 0 {
-						r.After = append(r.After, Dependency{Job: rapid.SampledFrom(ids).Draw(t, "on"), Any: rapid.Bool().Draw(t, "any")})
+						r.After = append(r.After, Dependency{
+							Job: rapid.SampledFrom(ids).Draw(t, "on"), Any: rapid.Bool().Draw(t, "any"),
+						})
 					}
 				}
 				_, err := s.Submit(0, Submission{ID: id, Request: r}, &rectangles{processors: 4})
-				bad := slices.ContainsFunc(r.After, func(d Dependency) bool { return want[d.Job].Over() && !d.met(want[d.Job]) })
+				bad := slices.ContainsFunc(r.After, func(d Dependency) bool {
+					return want[d.Job].Over() && !d.met(want[d.Job])
+				})
 				if bad != (err != nil) {
 					t.Fatalf("submit after %v: %v", r.After, err)
 				}

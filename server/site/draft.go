@@ -36,8 +36,9 @@ type draftJob struct {
 func (s *Site) Draft(plan batch.Draft) *Draft {
 	d := &Draft{
 		site: &Site{
-			config: s.config, width: s.width, processors: s.processors, perProcessor: s.perProcessor, nodeMemory: s.nodeMemory,
-			tuner: tuner{method: s.tuner.method}, draining: s.draining,
+			config: s.config, width: s.width, processors: s.processors, perProcessor: s.perProcessor,
+			nodeMemory: s.nodeMemory,
+			tuner:      tuner{method: s.tuner.method}, draining: s.draining,
 		},
 		plan: plan, list: make([]draftJob, 0, s.book.load.Waiting+s.book.load.Running), waiting: s.book.load.Waiting,
 	}
@@ -146,11 +147,13 @@ func (d *Draft) Standing(ids []batch.JobID, out []Answer) {
 		case !p.Waits:
 			out[i].Err = begun(ids[i])
 		case p.Start == batch.Never:
-			out[i].Err = problem.Field(problem.CannotRun, "job_id", "a job that can start", "job %s cannot start in the present plan", ids[i])
+			out[i].Err = problem.Field(problem.CannotRun, "job_id", "a job that can start",
+				"job %s cannot start in the present plan", ids[i])
 		default:
 			now := d.Made()
 			out[i].Quote = Quote{
-				Shape: p.Shape, Wait: p.Start.Sub(now), Run: p.End.Sub(p.Start), Completion: p.End.Sub(now), Kind: p.Kind, P: p.P,
+				Shape: p.Shape, Wait: p.Start.Sub(now), Run: p.End.Sub(p.Start), Completion: p.End.Sub(now),
+				Kind: p.Kind, P: p.P,
 			}
 		}
 	}
@@ -161,7 +164,10 @@ func (d *Draft) notWaiting(j draftJob) *problem.Problem {
 	if j.state == Absent {
 		what = "taken out"
 	}
-	return &problem.Problem{Reason: problem.NotWaiting, Field: "job_id", Accepted: "a job that waits", Message: fmt.Sprintf("job %s is %s", j.id, what)}
+	return &problem.Problem{
+		Reason: problem.NotWaiting, Field: "job_id", Accepted: "a job that waits", Message: fmt.Sprintf("job %s is %s",
+			j.id, what),
+	}
 }
 
 // begun is the refusal of a job that has left the queue of the copy.

@@ -27,7 +27,10 @@ func (p *sheet) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate)
 func (p *sheet) Standing(keys []batch.Key, out []batch.Standing) bool {
 	for i, key := range keys {
 		end, waits := p.waits[key]
-		out[i] = batch.Standing{Waits: waits, Shape: batch.Shape{Width: 2, Walltime: seconds(10)}, Start: end.Add(-seconds(10)), End: end, Kind: batch.Planned}
+		out[i] = batch.Standing{
+			Waits: waits, Shape: batch.Shape{Width: 2, Walltime: seconds(10)}, Start: end.Add(-seconds(10)), End: end,
+			Kind: batch.Planned,
+		}
 		if end == batch.Never {
 			out[i].Start = end
 		}
@@ -51,7 +54,9 @@ func (p *sheet) Cancel(key batch.Key) bool {
 func drafty(t *testing.T) (*Site, *Draft, *sheet) {
 	t.Helper()
 	s := named(t, "lyon")
-	p := &sheet{rectangles: rectangles{processors: 4}, waits: map[batch.Key]batch.Time{}, put: map[batch.Key]*batch.Job{}}
+	p := &sheet{
+		rectangles: rectangles{processors: 4}, waits: map[batch.Key]batch.Time{}, put: map[batch.Key]*batch.Job{},
+	}
 	for _, id := range []batch.JobID{"waits", "runs", "ended", "held", "moving", "begins", "stuck"} {
 		key := queue(t, s, id)
 		switch id {
@@ -80,7 +85,8 @@ func drafty(t *testing.T) (*Site, *Draft, *sheet) {
 func TestDraftTakesOnlyWaitingMovableJobs(t *testing.T) {
 	s, d, p := drafty(t)
 	for id, reason := range map[batch.JobID]problem.Reason{
-		"runs": problem.NotWaiting, "ended": problem.UnknownJob, "held": problem.NotWaiting, "moving": problem.NotWaiting, "begins": problem.NotWaiting,
+		"runs": problem.NotWaiting, "ended": problem.UnknownJob, "held": problem.NotWaiting,
+		"moving": problem.NotWaiting, "begins": problem.NotWaiting,
 		"local": problem.NotMovable, "unknown": problem.UnknownJob,
 	} {
 		n := d.Waiting()
@@ -105,11 +111,17 @@ func TestStandingCountsFromTheInstantOfTheDraft(t *testing.T) {
 	ids := []batch.JobID{"unknown", "waits", "held", "local", "begins", "stuck", "moving"}
 	out := make([]Answer, len(ids))
 	d.Standing(ids, out)
-	want := Quote{Shape: batch.Shape{Width: 2, Walltime: seconds(10)}, Wait: seconds(20), Run: seconds(10), Completion: seconds(30), Kind: batch.Planned}
+	want := Quote{
+		Shape: batch.Shape{Width: 2, Walltime: seconds(10)}, Wait: seconds(20), Run: seconds(10),
+		Completion: seconds(30), Kind: batch.Planned,
+	}
 	same(t, "waits", out[1], Answer{Quote: want})
 	want.Wait, want.Completion = seconds(10), seconds(20)
 	same(t, "local, which only stays", out[3], Answer{Quote: want})
-	for i, reason := range map[int]problem.Reason{0: problem.UnknownJob, 2: problem.NotWaiting, 4: problem.NotWaiting, 5: problem.CannotRun, 6: problem.NotWaiting} {
+	for i, reason := range map[int]problem.Reason{
+		0: problem.UnknownJob, 2: problem.NotWaiting, 4: problem.NotWaiting, 5: problem.CannotRun,
+		6: problem.NotWaiting,
+	} {
 		refused(t, out[i].Err, reason, "job_id")
 	}
 	_ = d.Take("waits")

@@ -53,7 +53,9 @@ func (w *Write) Left() bool {
 
 // Empty reports whether there are no effects.
 func (e *Effects) Empty() bool {
-	return len(e.Writes)+len(e.Plans)+len(e.Commands)+len(e.Claims)+len(e.Messages)+len(e.Discard)+len(e.Watch)+len(e.Reserved)+len(e.Unreserved) == 0
+	return len(e.Writes)+len(e.Plans)+len(e.Commands)+len(e.Claims)+len(e.Messages)+len(e.Discard)+len(e.Watch)+len(
+		e.Reserved,
+	)+len(e.Unreserved) == 0
 }
 
 // Take moves the effects since the last call to out and reuses the memory of out.
@@ -132,7 +134,9 @@ func (s *Site) command(kind batch.CommandKind, key batch.Key) {
 }
 
 func (s *Site) plan(kind batch.CommandKind, j *Job) {
-	s.fx.Plans = append(s.fx.Plans, batch.Command{Kind: kind, Key: j.Key(), Job: j.Spec(), Into: WindowKey(j.Needs.Into)})
+	s.fx.Plans = append(s.fx.Plans, batch.Command{
+		Kind: kind, Key: j.Key(), Job: j.Spec(), Into: WindowKey(j.Needs.Into),
+	})
 }
 
 func (s *Site) claim(j *Job) { s.fx.Claims = append(s.fx.Claims, j.Key()) }

@@ -26,7 +26,9 @@ func (s *Site) reserve(now batch.Time, j *Job, m *Message, answer *Message, plan
 		answer.Kind, answer.Why = Refused, s.drains().Message
 		return
 	}
-	next := Job{ID: m.Job, Attempt: s.attemptAfter(m.Job, m.Epoch, 0), fingerprint: m.Parcel.Dossier.Request.fingerprint()}
+	next := Job{
+		ID: m.Job, Attempt: s.attemptAfter(m.Job, m.Epoch, 0), fingerprint: m.Parcel.Dossier.Request.fingerprint(),
+	}
 	if err := s.admit(now, &next, m.Parcel.Dossier, plan); err != nil {
 		var refusal *problem.Problem
 		if !errors.As(err, &refusal) && !errors.Is(err, ErrNoPlan) {
@@ -56,7 +58,8 @@ func (s *Site) acceptIncoming(now batch.Time, j *Job, next *Job, m *Message) {
 	s.arm(j, batch.Never)
 	s.change(j, func() {
 		before := j.Transit
-		next.Withdrawn, next.Revision, next.index, next.Serial, next.dirty = j.Withdrawn, j.Revision, j.index, j.Serial, j.dirty
+		next.Withdrawn, next.Revision, next.index, next.Serial, next.dirty = j.Withdrawn, j.Revision, j.index, j.Serial,
+			j.dirty
 		next.Order = s.book.next()
 		*j = *next
 		j.State, j.Retried = Incoming, m.Parcel.Retried

@@ -31,7 +31,11 @@ func TestReserveGivesAJobASlotWithoutStartingIt(t *testing.T) {
 	// The idle machine gives it its ten seconds from the next full one on.
 	start := batch.Time(batch.Second)
 	end := start.Add(seconds(10)).Sub(50)
-	if !reply || a != (Message{Kind: Reserved, From: "s", To: "t", Job: "a", Epoch: 3, Shape: m.Parcel.Dossier.Request.Menu[0], Completion: end}) {
+	if !reply ||
+		a != (Message{
+			Kind: Reserved, From: "s", To: "t", Job: "a", Epoch: 3, Shape: m.Parcel.Dossier.Request.Menu[0],
+			Completion: end,
+		}) {
 		t.Errorf("%+v", a)
 	}
 	j := wants(t, s, "a", Incoming)
@@ -39,10 +43,12 @@ func TestReserveGivesAJobASlotWithoutStartingIt(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 	gain := seconds(100) - end
-	same(t, "moves", j.Moves(), []Move{{From: "t", To: "s", Epoch: 3, State: MovePending, Ordered: 40, Predicted: &gain}})
+	same(t, "moves", j.Moves(),
+		[]Move{{From: "t", To: "s", Epoch: 3, State: MovePending, Ordered: 40, Predicted: &gain}})
 	key := batch.Key{Job: "a", Epoch: 3, Attempt: 1}
 	fx := take(s, 50)
-	if len(fx.Plans) != 1 || fx.Plans[0].Kind != batch.CmdReserve || fx.Plans[0].Key != key || fx.Writes[0].Dossier == nil || len(fx.Commands)+len(fx.Messages) != 0 {
+	if len(fx.Plans) != 1 || fx.Plans[0].Kind != batch.CmdReserve || fx.Plans[0].Key != key ||
+		fx.Writes[0].Dossier == nil || len(fx.Commands)+len(fx.Messages) != 0 {
 		t.Errorf("%+v", fx)
 	}
 	if s.Load() != (Load{Incoming: 1, Processors: 4}) {
@@ -107,7 +113,8 @@ func TestTargetAnswersTheMessagesOfASource(t *testing.T) {
 			if j.Epoch != max(before.Epoch, tt.m.Epoch) && tt.want == Reserved {
 				t.Errorf("epoch %d", j.Epoch)
 			}
-			if changed := tt.then != tt.from || tt.want == Reserved && tt.m.Epoch != before.Epoch; changed == (j == before) || changed == fx.Empty() {
+			if changed := tt.then != tt.from ||
+				tt.want == Reserved && tt.m.Epoch != before.Epoch; changed == (j == before) || changed == fx.Empty() {
 				t.Errorf("changed: %v, %+v", changed, fx)
 			}
 		})

@@ -164,7 +164,10 @@ func (j *Job) run() *Run {
 }
 
 func unknownJob(id batch.JobID) *problem.Problem {
-	return &problem.Problem{Reason: problem.UnknownJob, Field: "job_id", Accepted: "a job of this site", Message: fmt.Sprintf("no job %q at this site", id)}
+	return &problem.Problem{
+		Reason: problem.UnknownJob, Field: "job_id", Accepted: "a job of this site",
+		Message: fmt.Sprintf("no job %q at this site", id),
+	}
 }
 
 // book holds all jobs that are in memory.

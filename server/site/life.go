@@ -30,8 +30,10 @@ const (
 )
 
 var stateNames = [...]string{
-	Absent: "absent", Waiting: "waiting", Starting: "starting", Running: "running", Done: "done", Failed: "failed", Killed: "killed",
-	Cancelling: "cancelling", Cancelled: "cancelled", Held: "held", Moving: "moving", Yielding: "yielding", Gone: "gone", Incoming: "incoming",
+	Absent: "absent", Waiting: "waiting", Starting: "starting", Running: "running", Done: "done", Failed: "failed",
+	Killed:     "killed",
+	Cancelling: "cancelling", Cancelled: "cancelled", Held: "held", Moving: "moving", Yielding: "yielding",
+	Gone: "gone", Incoming: "incoming",
 }
 
 // String returns the state's name in lower case.
@@ -68,8 +70,9 @@ const (
 )
 
 var eventNames = [...]string{
-	OnStarting: "starting", OnRunning: "running", OnDone: "done", OnFailed: "failed", OnKilled: "killed", OnCancelled: "cancelled",
-	OnNeverRan: "never-ran", OnLost: "lost", OnCancel: "cancel", OnStopped: "stopped",
+	OnStarting: "starting", OnRunning: "running", OnDone: "done", OnFailed: "failed", OnKilled: "killed",
+	OnCancelled: "cancelled",
+	OnNeverRan:  "never-ran", OnLost: "lost", OnCancel: "cancel", OnStopped: "stopped",
 }
 
 // String returns the event's name in lower case.

@@ -18,7 +18,9 @@ func in(t testing.TB, state State) (*Site, batch.Key) {
 		_, _ = s.Move(1, MoveRequest{Job: "a", To: "t"}, idle("a", 99))
 		s.Receive(1, &Message{Kind: Reserved, From: "t", Job: "a", Epoch: 1}, idle("a", batch.Time(batch.Hour)))
 	}
-	ends := map[State]batch.End{Done: batch.EndDone, Failed: batch.EndFailed, Killed: batch.EndKilled, Cancelled: batch.EndCancelled}
+	ends := map[State]batch.End{
+		Done: batch.EndDone, Failed: batch.EndFailed, Killed: batch.EndKilled, Cancelled: batch.EndCancelled,
+	}
 	switch state {
 	case Waiting:
 	case Starting:
@@ -58,7 +60,9 @@ func reservation(from, to string, id batch.JobID, epoch uint32) *Message {
 }
 
 func TestEveryStateTakesEveryEventOrRefusesIt(t *testing.T) {
-	events := []Event{OnStarting, OnRunning, OnDone, OnFailed, OnKilled, OnCancelled, OnNeverRan, OnLost, OnCancel, OnStopped}
+	events := []Event{
+		OnStarting, OnRunning, OnDone, OnFailed, OnKilled, OnCancelled, OnNeverRan, OnLost, OnCancel, OnStopped,
+	}
 	const _x = State(0)
 	table := map[State][]State{
 		//          starting    running     done  failed  killed  cancelled  never-ran   lost    cancel      stopped
@@ -129,7 +133,8 @@ func TestAJobsLife(t *testing.T) {
 	figures := func(running, waiting int, ended int64, busy int32, backlog float64) {
 		t.Helper()
 		l := s.Load()
-		if l.Running != running || l.Waiting != waiting || l.Ended != ended || l.Busy != busy || l.Backlog.Seconds() != backlog || l.Processors != 4 {
+		if l.Running != running || l.Waiting != waiting || l.Ended != ended || l.Busy != busy ||
+			l.Backlog.Seconds() != backlog || l.Processors != 4 {
 			t.Errorf("load %+v, backlog %v", l, l.Backlog.Seconds())
 		}
 	}
@@ -140,7 +145,8 @@ func TestAJobsLife(t *testing.T) {
 	figures(1, 0, 0, 3, 0)
 	nodes, places := []string{"n1", "n2"}, []batch.NodeAllocation{{Processors: 2}, {Processors: 1}}
 	for range 2 { // a repeated report changes nothing
-		if j, err := s.Running(12, key, nodes, places); err != nil || j.State != Running || j.Started != 12 || j.Revision != 3 || len(j.Run.Nodes) != 2 || j.Run.Places[0].Processors != 2 {
+		if j, err := s.Running(12, key, nodes, places); err != nil || j.State != Running || j.Started != 12 ||
+			j.Revision != 3 || len(j.Run.Nodes) != 2 || j.Run.Places[0].Processors != 2 {
 			t.Errorf("running: %+v %v", j, err)
 		}
 	}
@@ -148,7 +154,8 @@ func TestAJobsLife(t *testing.T) {
 	outputs := []Output{{Argument: "o", Size: 3}}
 	outcome := batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3"}
 	for range 2 {
-		if j, err := s.Ended(20, key, outcome, outputs); err != nil || j.State != Failed || j.Ended != 20 || j.Outcome() != outcome || len(j.Run.Outputs) != 1 || j.Revision != 4 {
+		if j, err := s.Ended(20, key, outcome, outputs); err != nil || j.State != Failed || j.Ended != 20 ||
+			j.Outcome() != outcome || len(j.Run.Outputs) != 1 || j.Revision != 4 {
 			t.Errorf("ended: %+v %v", j, err)
 		}
 	}
@@ -158,7 +165,8 @@ func TestAJobsLife(t *testing.T) {
 func TestEventsMaySkipStates(t *testing.T) {
 	s := newSite(t, "", 4, Exhaustive)
 	j := submit(t, s, 0, "a", &Request{Menu: menu(3, 10)})
-	if j, err := s.Ended(9, j.Key(), batch.Outcome{End: batch.EndStartFailed}, nil); err != nil || j.State != Failed || j.Started != batch.Never {
+	if j, err := s.Ended(9, j.Key(), batch.Outcome{End: batch.EndStartFailed}, nil); err != nil || j.State != Failed ||
+		j.Started != batch.Never {
 		t.Errorf("%+v %v", j, err)
 	}
 	if l := s.Load(); l != (Load{Ended: 1, Processors: 4}) {

@@ -36,7 +36,8 @@ func ParseFilter(s string) (Filter, error) {
 		key, value, ok := strings.Cut(term, "=")
 		switch {
 		case !ok || value == "":
-			return Filter{}, problem.Field(problem.BadValue, "filter", "terms key=value, keys state, service, owner, movable", "%q", term)
+			return Filter{}, problem.Field(problem.BadValue, "filter",
+				"terms key=value, keys state, service, owner, movable", "%q", term)
 		case key == "service":
 			f.Service = value
 		case key == "owner":
@@ -52,10 +53,12 @@ func ParseFilter(s string) (Filter, error) {
 		case key == "state":
 			state, known := parseState(value)
 			if f.State = state; !known || state == Absent {
-				return Filter{}, problem.Field(problem.BadValue, "filter", "active, "+strings.Join(stateNames[1:], ", "), "state %q", value)
+				return Filter{}, problem.Field(problem.BadValue, "filter", "active, "+strings.Join(stateNames[1:],
+					", "), "state %q", value)
 			}
 		default:
-			return Filter{}, problem.Field(problem.BadValue, "filter", "keys state, service, owner, movable", "key %q", key)
+			return Filter{}, problem.Field(problem.BadValue, "filter", "keys state, service, owner, movable", "key %q",
+				key)
 		}
 	}
 	return f, nil
@@ -71,7 +74,8 @@ func parseState(name string) (State, bool) {
 }
 
 func (f *Filter) match(j *Job) bool {
-	return j.State != Absent && (j.Kept || j.State == Gone) && (f.State == 0 || j.State == f.State) && (!f.Active || !j.State.Final()) &&
+	return j.State != Absent && (j.Kept || j.State == Gone) && (f.State == 0 || j.State == f.State) &&
+		(!f.Active || !j.State.Final()) &&
 		(f.Service == "" || j.Service == f.Service) && (f.Owner == "" || j.Owner == f.Owner) &&
 		(f.Movable == Either || (f.Movable == Yes) == j.movable())
 }
@@ -117,7 +121,8 @@ func ParseMoveFilter(s string) (MoveFilter, error) {
 		case key == "state" && states[value] != 0:
 			f.State = states[value]
 		default:
-			return MoveFilter{}, problem.Field(problem.BadValue, "filter", "job=ID, state=pending, moved or aborted", "%q", term)
+			return MoveFilter{}, problem.Field(problem.BadValue, "filter", "job=ID, state=pending, moved or aborted",
+				"%q", term)
 		}
 	}
 	return f, nil

@@ -132,7 +132,9 @@ func TestList(t *testing.T) {
 			t.Errorf("%q after %d limit %d: got %q more %t", tt.filter, tt.after, tt.limit, got.String(), more)
 		}
 	}
-	for _, bad := range []string{"state", "state=", "state=unspecified", "state=WAITING", "colour=red", "=x", "movable=", "movable=maybe"} {
+	for _, bad := range []string{
+		"state", "state=", "state=unspecified", "state=WAITING", "colour=red", "=x", "movable=", "movable=maybe",
+	} {
 		var refused *problem.Problem
 		if _, err := ParseFilter(bad); !errors.As(err, &refused) || refused.Accepted == "" {
 			t.Errorf("%q: got %v", bad, err)

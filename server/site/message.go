@@ -23,7 +23,8 @@ const (
 
 var messageNames = [...]string{
 	Reserve: "reserve", Reserved: "reserved", Refused: "refused", Confirm: "confirm", Confirmed: "confirmed",
-	Drop: "drop", Dropped: "dropped", Resolve: "resolve", Pending: "pending", Aborted: "aborted", Committed: "committed",
+	Drop: "drop", Dropped: "dropped", Resolve: "resolve", Pending: "pending", Aborted: "aborted",
+	Committed:  "committed",
 	Superseded: "superseded",
 }
 

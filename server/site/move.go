@@ -39,10 +39,14 @@ func (s *Site) Move(now batch.Time, o MoveRequest, plan Plan) (Job, error) {
 	case j.Epoch != o.Seen:
 		return *j, &problem.Problem{
 			Reason: problem.StaleEpoch, Field: "seen_epoch", Accepted: fmt.Sprint(j.Epoch),
-			Message: fmt.Sprintf("job %s has epoch %d, and not %d: it was moved, or another move was tried", j.ID, j.Epoch, o.Seen),
+			Message: fmt.Sprintf("job %s has epoch %d, and not %d: it was moved, or another move was tried", j.ID,
+				j.Epoch, o.Seen),
 		}
 	case j.State != Waiting:
-		return *j, &problem.Problem{Reason: problem.NotWaiting, Field: "job_id", Accepted: "a job that waits", Message: fmt.Sprintf("job %s is %v", j.ID, j.State)}
+		return *j, &problem.Problem{
+			Reason: problem.NotWaiting, Field: "job_id", Accepted: "a job that waits",
+			Message: fmt.Sprintf("job %s is %v", j.ID, j.State),
+		}
 	}
 	if err := s.mayMove(j, o.To); err != nil {
 		return *j, err
@@ -61,7 +65,10 @@ func (s *Site) mayMove(j *Job, to string) error {
 	case !j.movable():
 		return j.notMovable()
 	case j.Epoch == math.MaxUint32:
-		return &problem.Problem{Reason: problem.NotMovable, Field: "seen_epoch", Accepted: "an epoch that has a next one", Message: fmt.Sprintf("job %s has been moved too often", j.ID)}
+		return &problem.Problem{
+			Reason: problem.NotMovable, Field: "seen_epoch", Accepted: "an epoch that has a next one",
+			Message: fmt.Sprintf("job %s has been moved too often", j.ID),
+		}
 	case to == s.config.Name || to == "":
 		return problem.Field(problem.BadValue, "to", "another site", "site %q", to)
 	}
@@ -76,7 +83,10 @@ func (j *Job) notMovable() *problem.Problem {
 }
 
 func notMovable(id batch.JobID, why string) *problem.Problem {
-	return &problem.Problem{Reason: problem.NotMovable, Field: "job_id", Accepted: "a job of the grid's that is bound to no site", Message: fmt.Sprintf("job %s is %s", id, why)}
+	return &problem.Problem{
+		Reason: problem.NotMovable, Field: "job_id", Accepted: "a job of the grid's that is bound to no site",
+		Message: fmt.Sprintf("job %s is %s", id, why),
+	}
 }
 
 // startMove records MOVING(T, e) and asks T for a slot.
@@ -99,7 +109,10 @@ func (s *Site) startMove(now batch.Time, j *Job, o MoveRequest, stay batch.Time)
 // ask sends Reserve.
 func (s *Site) sendReserve(now batch.Time, j *Job) {
 	t := j.Transit
-	p := &Parcel{Dossier: j.Dossier, Sent: now, Age: max(now.Sub(j.Submitted), 0), Present: batch.Forever, Moves: t.Moves, Retried: j.Retried}
+	p := &Parcel{
+		Dossier: j.Dossier, Sent: now, Age: max(now.Sub(j.Submitted), 0), Present: batch.Forever, Moves: t.Moves,
+		Retried: j.Retried,
+	}
 	if t.Stay != 0 {
 		p.Present = max(t.Stay.Sub(now), 0)
 	}

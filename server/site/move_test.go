@@ -11,7 +11,10 @@ const hour = batch.Time(batch.Hour)
 
 // answer returns what t tells s about a.
 func answer(kind MessageKind, epoch uint32) *Message {
-	return &Message{Kind: kind, From: "t", To: "s", Job: "a", Epoch: epoch, Shape: batch.Shape{Width: 2, Walltime: seconds(10)}, Completion: seconds(60)}
+	return &Message{
+		Kind: kind, From: "t", To: "s", Job: "a", Epoch: epoch, Shape: batch.Shape{Width: 2, Walltime: seconds(10)},
+		Completion: seconds(60),
+	}
 }
 
 func TestOrdersToMoveAreRefused(t *testing.T) {
@@ -43,19 +46,26 @@ func TestMoveSendsReserve(t *testing.T) {
 	s := named(t, "s")
 	submit(t, s, 10, "a", &Request{Menu: menu(2, 10)})
 	take(s, 10)
-	j, err := s.Move(30, MoveRequest{Job: "a", To: "t", MinGain: seconds(5), Reason: "sooner", Agent: "g"}, idle("a", 100))
+	j, err := s.Move(30, MoveRequest{Job: "a", To: "t", MinGain: seconds(5), Reason: "sooner", Agent: "g"},
+		idle("a", 100))
 	if err != nil || j.State != Moving || j.Epoch != 1 || j.Under != 0 {
 		t.Fatalf("%+v %v", j, err)
 	}
 	fx := take(s, 30)
-	if len(fx.Messages) != 1 || len(fx.Plans)+len(fx.Commands)+len(fx.Claims) != 0 || fx.Writes[0].Record.State != "moving" {
+	if len(fx.Messages) != 1 || len(fx.Plans)+len(fx.Commands)+len(fx.Claims) != 0 ||
+		fx.Writes[0].Record.State != "moving" {
 		t.Fatalf("%+v", fx)
 	}
 	m := fx.Messages[0]
-	if m.Kind != Reserve || m.From != "s" || m.To != "t" || m.Epoch != 1 || m.Parcel.Age != 20 || m.Parcel.Present != 70 || m.Parcel.Sent != 30 || m.Parcel.Dossier == nil {
+	if m.Kind != Reserve || m.From != "s" || m.To != "t" || m.Epoch != 1 || m.Parcel.Age != 20 ||
+		m.Parcel.Present != 70 || m.Parcel.Sent != 30 || m.Parcel.Dossier == nil {
 		t.Errorf("%+v, %+v", m, m.Parcel)
 	}
-	same(t, "moves", m.Parcel.Moves, []Move{{From: "s", To: "t", Epoch: 1, State: MovePending, Ordered: 30, Reason: "sooner", Agent: "g", MinGain: seconds(5)}})
+	same(t, "moves", m.Parcel.Moves,
+		[]Move{{
+			From: "s", To: "t", Epoch: 1, State: MovePending, Ordered: 30, Reason: "sooner", Agent: "g",
+			MinGain: seconds(5),
+		}})
 	// The next one says how long it would take from then on.
 	s.Tick(s.Wake())
 	if m := take(s, 30).Messages[0]; m.Kind != Reserve || m.Epoch != 1 || m.Parcel.Present != 0 {
@@ -102,14 +112,16 @@ func TestGainIsEstimatedAgainBeforeTheCommit(t *testing.T) {
 			fx := take(s, 0)
 			if tt.want == Waiting {
 				same(t, "messages", kinds(fx.Messages), []MessageKind{Drop})
-				if m := j.Moves()[0]; m.State != MoveAborted || m.Why == "" || len(fx.Claims) != 0 || j.Epoch != 1 || s.Wake() != batch.Never {
+				if m := j.Moves()[0]; m.State != MoveAborted || m.Why == "" || len(fx.Claims) != 0 || j.Epoch != 1 ||
+					s.Wake() != batch.Never {
 					t.Errorf("%+v, %+v", m, fx)
 				}
 				return
 			}
 			same(t, "claims", fx.Claims, []batch.Key{key})
 			predicted := j.Moves()[0].Predicted
-			if known := tt.end != 0 && tt.end != batch.Never; len(fx.Messages) != 0 || known != (predicted != nil) || known && *predicted != tt.end.Sub(batch.Time(seconds(60))) {
+			if known := tt.end != 0 && tt.end != batch.Never; len(fx.Messages) != 0 || known != (predicted != nil) ||
+				known && *predicted != tt.end.Sub(batch.Time(seconds(60))) {
 				t.Errorf("%+v, predicted %v", fx, predicted)
 			}
 		})
@@ -246,7 +258,8 @@ func TestResolveIsAnsweredForEveryAssignedEpoch(t *testing.T) {
 	}
 	move := func(seen uint32) {
 		t.Helper()
-		if _, err := s.Move(1, MoveRequest{Job: "a", To: "t", Seen: seen, MinGain: AnyGain}, idle("a", hour)); err != nil {
+		if _, err := s.Move(1, MoveRequest{Job: "a", To: "t", Seen: seen, MinGain: AnyGain},
+			idle("a", hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -267,7 +280,8 @@ func TestResolveIsAnsweredForEveryAssignedEpoch(t *testing.T) {
 	verdicts(Pending, Aborted, Committed, Pending, Pending, Pending)
 	move(5)
 	verdicts(Pending, Aborted, Committed, Pending, Pending, Pending, Pending)
-	if _, err := s.Ended(5, batch.Key{Job: "a", Epoch: 5, Attempt: 1}, batch.Outcome{End: batch.EndDone}, nil); err != nil {
+	if _, err := s.Ended(5, batch.Key{Job: "a", Epoch: 5, Attempt: 1}, batch.Outcome{End: batch.EndDone},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	all := []MessageKind{Pending, Aborted, Committed, Pending, Pending, Pending, Aborted, Pending}
@@ -278,7 +292,8 @@ func TestResolveIsAnsweredForEveryAssignedEpoch(t *testing.T) {
 		t.Fatal(err)
 	}
 	verdicts(all...)
-	if a, reply := s.Receive(9, &Message{Kind: Resolve, Job: "unheard of", Epoch: 1}, nil); !reply || a.Kind != Pending {
+	if a, reply := s.Receive(9, &Message{Kind: Resolve, Job: "unheard of", Epoch: 1}, nil); !reply ||
+		a.Kind != Pending {
 		t.Errorf("an unknown job: %+v", a)
 	}
 }

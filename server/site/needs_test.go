@@ -43,7 +43,10 @@ func farmSite(t *testing.T) *Site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Config{Name: "farm", Platform: p, Catalogue: newSite(t, farmServices, 1, 0).config.Catalogue, Edge: edge, PausedKeepMemory: true})
+	s, err := New(Config{
+		Name: "farm", Platform: p, Catalogue: newSite(t, farmServices, 1, 0).config.Catalogue, Edge: edge,
+		PausedKeepMemory: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +58,10 @@ func farmSite(t *testing.T) *Site {
 func TestAServicesNeedsReachTheBatchSystem(t *testing.T) {
 	s := farmSite(t)
 	planner := &rectangles{processors: 6}
-	r := &Request{Service: "cad", Licenses: []batch.License{{Name: "cad", Copies: 3}, {Name: "render", Copies: 1}}, Deadline: batch.Time(seconds(500))}
+	r := &Request{
+		Service: "cad", Licenses: []batch.License{{Name: "cad", Copies: 3}, {Name: "render", Copies: 1}},
+		Deadline: batch.Time(seconds(500)),
+	}
 	j, err := s.Submit(0, Submission{ID: "0", Request: r}, planner)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +74,8 @@ func TestAServicesNeedsReachTheBatchSystem(t *testing.T) {
 	if diff := cmp.Diff(want, spec.Licenses); diff != "" {
 		t.Errorf("licenses: %s", diff)
 	}
-	if spec.Shape.Walltime != seconds(120) || spec.Reference != 150 || !spec.Resident || spec.Deadline != batch.Time(seconds(500)) {
+	if spec.Shape.Walltime != seconds(120) || spec.Reference != 150 || !spec.Resident ||
+		spec.Deadline != batch.Time(seconds(500)) {
 		t.Errorf("%+v", spec)
 	}
 	if len(r.Licenses) != 2 || r.Licenses[0].Copies != 3 || s.config.Catalogue.Services()[0].Licenses[0].Copies != 1 {
@@ -78,7 +85,8 @@ func TestAServicesNeedsReachTheBatchSystem(t *testing.T) {
 
 func TestWalltimeOfARequestIsNotScaled(t *testing.T) {
 	s := farmSite(t)
-	j, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "cad", Width: 1, Walltime: seconds(110)}}, &rectangles{processors: 6})
+	j, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "cad", Width: 1, Walltime: seconds(110)}},
+		&rectangles{processors: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,13 +117,42 @@ func TestNeedsThatNoNodeMeetsAreRefused(t *testing.T) {
 		field    string
 		accepted string
 	}{
-		"an unknown license":                  {farm, Request{Service: "saves", Licenses: license("matlab", 1)}, problem.NoLicense, "request.licenses", "none of it here"},
-		"more copies than there are":          {farm, Request{Service: "saves", Licenses: license("mesh", 3)}, problem.NoLicense, "request.licenses", "up to 2 copies"},
-		"a width with a license elsewhere":    {farm, Request{Service: "cad", Width: 4}, problem.CannotRun, "request", "less, none of this farm has them together"},
-		"a width of no machine":               {farm, Request{Menu: menu(5, 60), Service: "saves"}, problem.TooWide, "request.width", "up to 4, the processors of the largest node"},
-		"a license where none are counted":    {plain, Request{Service: "saves", Licenses: license("cad", 1)}, problem.NoLicense, "request.licenses", "none, this site counts no licenses"},
-		"a service whose license is not here": {plain, Request{Service: "cad"}, problem.NoLicense, "request.licenses", "none, this site counts no licenses"},
-		"a deadline that is over":             {farm, Request{Service: "saves", Deadline: 1}, problem.TooLate, "request.deadline", "at least 31s from now"},
+		"an unknown license": {
+			farm,
+			Request{Service: "saves", Licenses: license("matlab", 1)},
+			problem.NoLicense, "request.licenses",
+			"none of it here",
+		},
+		"more copies than there are": {
+			farm,
+			Request{Service: "saves", Licenses: license("mesh", 3)},
+			problem.NoLicense, "request.licenses",
+			"up to 2 copies",
+		},
+		"a width with a license elsewhere": {
+			farm,
+			Request{Service: "cad", Width: 4},
+			problem.CannotRun, "request",
+			"less, none of this farm has them together",
+		},
+		"a width of no machine": {
+			farm,
+			Request{Menu: menu(5, 60), Service: "saves"},
+			problem.TooWide, "request.width",
+			"up to 4, the processors of the largest node",
+		},
+		"a license where none are counted": {
+			plain,
+			Request{Service: "saves", Licenses: license("cad", 1)},
+			problem.NoLicense, "request.licenses",
+			"none, this site counts no licenses",
+		},
+		"a service whose license is not here": {
+			plain, Request{Service: "cad"}, problem.NoLicense, "request.licenses", "none, this site counts no licenses",
+		},
+		"a deadline that is over": {
+			farm, Request{Service: "saves", Deadline: 1}, problem.TooLate, "request.deadline", "at least 31s from now",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := c.r.Validate(); err != nil {
@@ -137,7 +174,8 @@ func TestNeedsThatNoNodeMeetsAreRefused(t *testing.T) {
 // A job was accepted when there were two copies; the site starts again with one.
 func TestJobWithARemovedLicenseIsUnrunnable(t *testing.T) {
 	s := farmSite(t)
-	if _, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "cad"}}, &rectangles{processors: 6}); err != nil {
+	if _, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "cad"}},
+		&rectangles{processors: 6}); err != nil {
 		t.Fatal(err)
 	}
 	if _, n := s.Unrunnable(1); n != 0 {

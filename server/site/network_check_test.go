@@ -42,7 +42,8 @@ func (n *network) check() {
 			continue
 		}
 		for k := range n.hosts {
-			if o := n.job(k); o.State == Incoming && o.Epoch == j.Transit.Gone && o.Transit.Peer == hostNames[i] && j.MovedTo() == hostNames[k] {
+			if o := n.job(k); o.State == Incoming && o.Epoch == j.Transit.Gone && o.Transit.Peer == hostNames[i] &&
+				j.MovedTo() == hostNames[k] {
 				handover++
 			}
 		}
@@ -50,7 +51,8 @@ func (n *network) check() {
 	if live > 1 || live+handover != 1 || n.starts > 1+min(n.failures(), int(n.tries)) {
 		for i := range n.hosts {
 			j := n.job(i)
-			n.Logf("%s: %v epoch %d under %d, %+v, ran %v, asked %v", hostNames[i], j.State, j.Epoch, j.Under, j.Transit, n.hosts[i].ran, n.hosts[i].asked)
+			n.Logf("%s: %v epoch %d under %d, %+v, ran %v, asked %v", hostNames[i], j.State, j.Epoch, j.Under,
+				j.Transit, n.hosts[i].ran, n.hosts[i].asked)
 		}
 		n.Fatalf("%d sites have authority, %d hand the job over, it was started %d times", live, handover, n.starts)
 	}

@@ -40,7 +40,8 @@ func (n *network) step() {
 	switch rapid.IntRange(0, 15).Draw(n.T, "step") {
 	case 0, 1, 2, 3, 4:
 		if len(n.bag) > 0 {
-			n.deliver(rapid.IntRange(max(0, len(n.bag)-8), len(n.bag)-1).Draw(n.T, "message"), rapid.Bool().Draw(n.T, "keep"), false)
+			n.deliver(rapid.IntRange(max(0, len(n.bag)-8), len(n.bag)-1).Draw(n.T, "message"),
+				rapid.Bool().Draw(n.T, "keep"), false)
 		}
 	case 5, 6, 7:
 		seen := n.job(i).Epoch
@@ -129,7 +130,8 @@ func (n *network) settle() {
 	}
 	for i := range n.hosts {
 		j := n.job(i)
-		n.Logf("%s: %v epoch %d under %d attempt %d, %+v, queue %v, ran %v, asked %v, claims %v", hostNames[i], j.State, j.Epoch, j.Under, j.Attempt,
+		n.Logf("%s: %v epoch %d under %d attempt %d, %+v, queue %v, ran %v, asked %v, claims %v", hostNames[i], j.State,
+			j.Epoch, j.Under, j.Attempt,
 			j.Transit, n.hosts[i].queue, n.hosts[i].ran, n.hosts[i].asked, n.hosts[i].claims)
 	}
 	n.Fatal("it does not come to an end")

@@ -89,7 +89,8 @@ func (n *network) call(i int, calm bool, f func(s *Site)) (heard bool) {
 func (n *network) carryOut(i int, fx *Effects) {
 	h := &n.hosts[i]
 	for _, c := range fx.Plans {
-		if _, ran := h.ran[c.Key]; c.Kind == batch.CmdSubmit && !ran && !h.asked[c.Key] && !h.servers[c.Key] && !h.never[c.Key] {
+		if _, ran := h.ran[c.Key]; c.Kind == batch.CmdSubmit && !ran && !h.asked[c.Key] && !h.servers[c.Key] &&
+			!h.never[c.Key] {
 			h.queue[c.Key] = true
 		}
 	}
@@ -238,7 +239,9 @@ func (n *network) deliver(at int, keep, calm bool) {
 		}
 		var reply Message
 		var some bool
-		if n.call(i, calm, func(s *Site) { reply, some = s.Receive(n.now, n.attach(&m), idle("a", n.now.Add(batch.Hour))) }) && some {
+		if n.call(i, calm, func(s *Site) {
+			reply, some = s.Receive(n.now, n.attach(&m), idle("a", n.now.Add(batch.Hour)))
+		}) && some {
 			n.bag = append(n.bag, reply)
 		}
 	}

@@ -16,7 +16,8 @@ func (s *Site) Draining() bool { return s.draining }
 
 func (s *Site) drains() *problem.Problem {
 	return &problem.Problem{
-		Reason: problem.Draining, Retryable: true, Accepted: "another site", Hint: "drover sites shows which sites take jobs",
+		Reason: problem.Draining, Retryable: true, Accepted: "another site",
+		Hint:    "drover sites shows which sites take jobs",
 		Message: fmt.Sprintf("site %s is being drained: it takes no new jobs", s.config.Name),
 	}
 }
@@ -65,16 +66,25 @@ func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement S
 	case settlement < SettleCommitted || settlement > SettleTakeBack:
 		return *j, problem.Field(problem.BadValue, "settlement", "committed, aborted, take back", "%d", settlement)
 	case j.Epoch != epoch:
-		return *j, &problem.Problem{Reason: problem.StaleEpoch, Field: "epoch", Accepted: fmt.Sprint(j.Epoch), Message: fmt.Sprintf("job %s has epoch %d", id, j.Epoch)}
+		return *j, &problem.Problem{
+			Reason: problem.StaleEpoch, Field: "epoch", Accepted: fmt.Sprint(j.Epoch),
+			Message: fmt.Sprintf("job %s has epoch %d", id, j.Epoch),
+		}
 	case j.State != wants:
-		return *j, &problem.Problem{Reason: problem.NotWaiting, Field: "settlement", Accepted: fmt.Sprintf("for a job that is %v", wants), Message: fmt.Sprintf("job %s is %v here", id, j.State)}
+		return *j, &problem.Problem{
+			Reason: problem.NotWaiting, Field: "settlement", Accepted: fmt.Sprintf("for a job that is %v", wants),
+			Message: fmt.Sprintf("job %s is %v here", id, j.State),
+		}
 	case wants == Gone && j.Transit.Acked:
 		return *j, &problem.Problem{
 			Reason: problem.NotWaiting, Field: "settlement", Accepted: "a move that was not confirmed",
 			Message: fmt.Sprintf("job %s: site %s has confirmed that it has it", id, j.Transit.GoneTo),
 		}
 	case settlement == SettleTakeBack && j.Epoch == math.MaxUint32:
-		return *j, &problem.Problem{Reason: problem.NotMovable, Field: "epoch", Accepted: "an epoch that has a next one", Message: fmt.Sprintf("job %s has been moved too often", id)}
+		return *j, &problem.Problem{
+			Reason: problem.NotMovable, Field: "epoch", Accepted: "an epoch that has a next one",
+			Message: fmt.Sprintf("job %s has been moved too often", id),
+		}
 	}
 	switch {
 	case settlement == SettleCommitted && wants == Gone:

@@ -11,7 +11,8 @@ func TestAnOperatorsWordSettlesAMove(t *testing.T) {
 	t.Run("committed", func(t *testing.T) {
 		s, key := in(t, Incoming)
 		j, err := s.Settle(5, "a", 3, SettleCommitted, "t burnt down")
-		if err != nil || j.State != Waiting || j.Epoch != 3 || j.Moves()[0].State != MoveCommitted || j.Moves()[0].Why != settled+"t burnt down" {
+		if err != nil || j.State != Waiting || j.Epoch != 3 || j.Moves()[0].State != MoveCommitted ||
+			j.Moves()[0].Why != settled+"t burnt down" {
 			t.Errorf("%+v %v", j, err)
 		}
 		same(t, "commands", take(s, 5).Commands, []batch.Command{{Kind: batch.CmdConfirm, Key: key}})
@@ -43,7 +44,8 @@ func TestAnOperatorsWordSettlesAMove(t *testing.T) {
 	t.Run("taken back", func(t *testing.T) {
 		s, _ := in(t, Gone)
 		j, err := s.Settle(5, "a", 1, SettleTakeBack, "t burnt down")
-		if err != nil || j.State != Waiting || j.Epoch != 2 || j.Under != 2 || j.Attempt != 1 || j.MovedTo() != "" || j.invalid() != "" {
+		if err != nil || j.State != Waiting || j.Epoch != 2 || j.Under != 2 || j.Attempt != 1 || j.MovedTo() != "" ||
+			j.invalid() != "" {
 			t.Errorf("%+v %v", j, err)
 		}
 		if m := j.Moves()[0]; m.State != MoveAborted || m.Why != settled+"t burnt down" {
@@ -51,7 +53,8 @@ func TestAnOperatorsWordSettlesAMove(t *testing.T) {
 		}
 		fx := take(s, 5)
 		key := batch.Key{Job: "a", Epoch: 2, Attempt: 1}
-		if len(fx.Plans) != 1 || fx.Plans[0].Kind != batch.CmdSubmit || fx.Plans[0].Key != key || s.Wake() != batch.Never {
+		if len(fx.Plans) != 1 || fx.Plans[0].Kind != batch.CmdSubmit || fx.Plans[0].Key != key ||
+			s.Wake() != batch.Never {
 			t.Errorf("%+v", fx)
 		}
 		for epoch, want := range map[uint32]MessageKind{1: Aborted, 2: Aborted, 3: Pending} {

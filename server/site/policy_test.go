@@ -28,13 +28,15 @@ func (p planningPolicy) Estimate(now batch.Time, asks []batch.Ask, out []batch.E
 }
 
 func (c *cluster) submit(t *rapid.T, now batch.Time, r *Request, runtime batch.Duration) {
-	j, err := c.site.Submit(now, Submission{ID: batch.JobID(fmt.Sprint(len(c.jobs))), Request: r}, planningPolicy{c.policy})
+	j, err := c.site.Submit(now, Submission{ID: batch.JobID(fmt.Sprint(len(c.jobs))), Request: r},
+		planningPolicy{c.policy})
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec := take(c.site, now).Plans[0].Job
 	spec.Handle = batch.Handle(len(c.jobs) + 1)
-	c.jobs, c.ends, c.runtime = append(c.jobs, j), append(c.ends, batch.Never), append(c.runtime, min(runtime, spec.Shape.Walltime))
+	c.jobs, c.ends, c.runtime = append(c.jobs, j), append(c.ends, batch.Never),
+		append(c.runtime, min(runtime, spec.Shape.Walltime))
 	c.policy.Apply(now, &batch.Event{Kind: batch.Submit, Job: spec.Handle, Spec: spec})
 	c.pass(t, now)
 }
@@ -90,7 +92,10 @@ func TestAPromiseGivenAtSubmissionIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := New(Config{Platform: batch.Processors(processors), Tuning: rapid.SampledFrom([]Tuning{Exhaustive, Binary}).Draw(t, "tuning")})
+		s, err := New(Config{
+			Platform: batch.Processors(processors), Tuning: rapid.SampledFrom([]Tuning{Exhaustive, Binary}).Draw(t,
+				"tuning"),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +119,8 @@ func TestAPromiseGivenAtSubmissionIsKept(t *testing.T) {
 		}
 		c.until(t, batch.Never)
 		for _, j := range c.jobs {
-			if j.State != Done || j.Started > j.Submitted.Add(j.Estimate.Wait) || j.Ended > j.Submitted.Add(j.Estimate.Completion) {
+			if j.State != Done || j.Started > j.Submitted.Add(j.Estimate.Wait) ||
+				j.Ended > j.Submitted.Add(j.Estimate.Completion) {
 				t.Fatalf("promised %+v, got %v: %d to %d", j.Estimate, j.State, j.Started, j.Ended)
 			}
 		}

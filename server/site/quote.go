@@ -17,9 +17,10 @@ type Question struct {
 
 // Quote says when a request would complete if it were submitted now.
 type Quote struct {
-	Shape      batch.Shape    `json:"shape"`      // the shape that the site chose
-	Wait       batch.Duration `json:"wait"`       // from now to the start
-	Run        batch.Duration `json:"run"`        // from the start to the end: the walltime, unless jobs share processors
+	Shape batch.Shape    `json:"shape"` // the shape that the site chose
+	Wait  batch.Duration `json:"wait"`  // from now to the start
+	// from the start to the end: the walltime, unless jobs share processors
+	Run        batch.Duration `json:"run"`
 	Completion batch.Duration `json:"completion"` // Wait + Run, the ECT from now
 	Kind       batch.Kind     `json:"kind"`
 	P          float64        `json:"p,omitempty"` // probability, of a PROBABLE estimate
@@ -166,11 +167,14 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 	case len(r.Menu) > 0:
 		err = s.appendMenu(r.Menu, job.Memory)
 	case service == nil:
-		return problem.Field(problem.BadValue, "request.shapes", "at least one shape", "no shapes, and this site has no catalogue")
+		return problem.Field(problem.BadValue, "request.shapes", "at least one shape",
+			"no shapes, and this site has no catalogue")
 	default:
 		var speed catalogue.Speed
 		speed, job.Reference = s.speedFor(service, r)
-		shapes, wrong := service.Shapes(values, catalogue.Want{Width: r.Width, Walltime: r.Walltime, Longest: s.maxWalltime()}, s.width, speed)
+		shapes, wrong := service.Shapes(values, catalogue.Want{
+			Width: r.Width, Walltime: r.Walltime, Longest: s.maxWalltime(),
+		}, s.width, speed)
 		if wrong != nil {
 			return catalogueProblem(wrong)
 		}
@@ -185,7 +189,8 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 // appendMenu appends the shapes of a client's menu that fit this site, scaled to its speed.
 func (s *Site) appendMenu(menu []batch.Shape, memory int64) error {
 	if menu[0].Width > s.width {
-		return problem.Field(problem.TooWide, "request.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", menu[0].Width)
+		return problem.Field(problem.TooWide, "request.width", fmt.Sprintf("1..%d at this site", s.width), "width %d",
+			menu[0].Width)
 	}
 	end := len(menu)
 	for menu[end-1].Width > s.width {
@@ -217,7 +222,8 @@ func (s *Site) limitWalltime(begin int) error {
 		}
 	}
 	if end == begin {
-		return problem.Field(problem.TooLong, "request.walltime", fmt.Sprintf("1s..%v at this site", s.maxWalltime()), "walltime %v", shortest)
+		return problem.Field(problem.TooLong, "request.walltime", fmt.Sprintf("1s..%v at this site", s.maxWalltime()),
+			"walltime %v", shortest)
 	}
 	s.scratch.shapes = s.scratch.shapes[:end]
 	return nil
@@ -237,7 +243,8 @@ func (s *Site) limitMemory(begin int, memory int64) error {
 		return nil
 	}
 	if memory > s.nodeMemory {
-		return problem.Field(problem.NoMemory, "request.memory_bytes", fmt.Sprintf("at most %d, the memory of the largest node", s.nodeMemory),
+		return problem.Field(problem.NoMemory, "request.memory_bytes",
+			fmt.Sprintf("at most %d, the memory of the largest node", s.nodeMemory),
 			"%d bytes for each task", memory)
 	}
 	end := len(s.scratch.shapes)
@@ -247,7 +254,8 @@ func (s *Site) limitMemory(begin int, memory int64) error {
 	if end == begin {
 		w := s.scratch.shapes[begin].Width
 		return problem.Field(problem.NoMemory, "request.memory_bytes",
-			fmt.Sprintf("at most %d in all", s.perProcessor*int64(s.processors)), "%d tasks of %d bytes each", w, memory)
+			fmt.Sprintf("at most %d in all", s.perProcessor*int64(s.processors)), "%d tasks of %d bytes each", w,
+			memory)
 	}
 	s.scratch.shapes = s.scratch.shapes[:end]
 	return nil
@@ -256,20 +264,26 @@ func (s *Site) limitMemory(begin int, memory int64) error {
 // finishQuote turns a choice into a quote.
 func (s *Site) finishQuote(now batch.Time, r *Request, menu []batch.Shape, c choice) (Quote, error) {
 	if c.index < 0 {
-		return Quote{}, problem.Field(problem.CannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
+		return Quote{}, problem.Field(problem.CannotRun, "request", "needs that the site's nodes meet",
+			"no shape of it can ever start here")
 	}
 	q := quoteOf(now, menu, c)
 	if len(r.After) > 0 { // the end of its dependencies is unknown
 		q.Kind, q.P = batch.Forecast, 0
 	}
 	if r.Deadline > 0 && c.end > r.Deadline {
-		return Quote{}, problem.Field(problem.TooLate, "request.deadline", fmt.Sprintf("at least %v from now", reachable(q.Completion)), "%v from now", r.Deadline.Sub(now).CeilSeconds())
+		return Quote{}, problem.Field(problem.TooLate, "request.deadline",
+			fmt.Sprintf("at least %v from now", reachable(q.Completion)), "%v from now",
+			r.Deadline.Sub(now).CeilSeconds())
 	}
 	return q, nil
 }
 
 func quoteOf(now batch.Time, menu []batch.Shape, c choice) Quote {
-	return Quote{Shape: menu[c.index], Wait: c.start.Sub(now), Run: c.end.Sub(c.start), Completion: c.end.Sub(now), Kind: c.kind, P: c.p}
+	return Quote{
+		Shape: menu[c.index], Wait: c.start.Sub(now), Run: c.end.Sub(c.start), Completion: c.end.Sub(now), Kind: c.kind,
+		P: c.p,
+	}
 }
 
 // Edge knows which jobs a batch system can ever run.

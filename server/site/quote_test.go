@@ -58,19 +58,58 @@ func TestQuoteRefuses(t *testing.T) {
 		field  string
 	}{
 		{"an unknown service", c, Request{Service: "play"}, problem.UnknownService, "request.service"},
-		{"an unknown argument", c, Request{Service: "rigid", Arguments: n}, problem.UnknownArgument, "request.arguments.n"},
+		{
+			"an unknown argument", c,
+			Request{Service: "rigid", Arguments: n},
+			problem.UnknownArgument,
+			"request.arguments.n",
+		},
 		{"a missing argument", c, Request{Service: "work"}, problem.MissingArgument, "request.arguments.n"},
-		{"an argument of the wrong type", c, Request{Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Bool(true)}}, problem.WrongType, "request.arguments.n"},
-		{"an argument without work", c, Request{Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Int(0)}}, problem.OutOfRange, "request.arguments"},
-		{"a width over the site's", c, Request{Service: "work", Arguments: n, Width: 5}, problem.TooWide, "request.width"},
+		{
+			"an argument of the wrong type", c,
+			Request{Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Bool(true)}},
+			problem.WrongType, "request.arguments.n",
+		},
+		{
+			"an argument without work", c,
+			Request{Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Int(0)}},
+			problem.OutOfRange,
+			"request.arguments",
+		},
+		{
+			"a width over the site's", c,
+			Request{Service: "work", Arguments: n, Width: 5},
+			problem.TooWide,
+			"request.width",
+		},
 		{"a rigid service wider than the site", c, Request{Service: "rigid"}, problem.TooWide, "request.width"},
 		{"a menu wider than the site", bare, Request{Menu: menu(5, 1)}, problem.TooWide, "request.width"},
 		{"no menu without a catalogue", bare, Request{}, problem.BadValue, "request.shapes"},
-		{"a walltime too short for the model", c, Request{Service: "work", Arguments: n, Walltime: seconds(14)}, problem.OutOfRange, "request.walltime"},
-		{"an absurd walltime", c, Request{Service: "work", Arguments: n, Walltime: batch.Forever}, problem.TooLong, "request.walltime"},
-		{"memory beyond every node", c, Request{Service: "work", Arguments: n, Memory: 4<<20 + 1}, problem.NoMemory, "request.memory_bytes"},
-		{"memory beyond the site", c, Request{Service: "work", Arguments: n, Memory: 3 << 20, Width: 2}, problem.NoMemory, "request.memory_bytes"},
-		{"a deadline that cannot be kept", c, Request{Service: "work", Arguments: n, Deadline: batch.Time(seconds(114))}, problem.TooLate, "request.deadline"},
+		{
+			"a walltime too short for the model", c,
+			Request{Service: "work", Arguments: n, Walltime: seconds(14)},
+			problem.OutOfRange, "request.walltime",
+		},
+		{
+			"an absurd walltime", c,
+			Request{Service: "work", Arguments: n, Walltime: batch.Forever},
+			problem.TooLong,
+			"request.walltime",
+		},
+		{
+			"memory beyond every node", c,
+			Request{Service: "work", Arguments: n, Memory: 4<<20 + 1},
+			problem.NoMemory,
+			"request.memory_bytes",
+		},
+		{
+			"memory beyond the site", c,
+			Request{Service: "work", Arguments: n, Memory: 3 << 20, Width: 2},
+			problem.NoMemory, "request.memory_bytes",
+		},
+		{"a deadline that cannot be kept", c, Request{
+			Service: "work", Arguments: n, Deadline: batch.Time(seconds(114)),
+		}, problem.TooLate, "request.deadline"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,7 +120,8 @@ func TestQuoteRefuses(t *testing.T) {
 			if !errors.As(err, &refused) {
 				t.Fatalf("got %v", err)
 			}
-			if refused.Reason != tt.reason || refused.Field != tt.field || refused.Accepted == "" || refused.Error() == "" {
+			if refused.Reason != tt.reason || refused.Field != tt.field || refused.Accepted == "" ||
+				refused.Error() == "" {
 				t.Errorf("got %+v", refused)
 			}
 			// Many at once refuse alike, and a good one beside is answered.
@@ -111,7 +151,8 @@ func TestQuoteChargesForMemory(t *testing.T) {
 	}
 	// 2 MiB for each processor: tasks of 4 MiB take two, so two fit.
 	planner := &rectangles{processors: 4}
-	if _, err := s.Quote(0, Question{Request: &Request{Memory: 4 << 20, Menu: menu(1, 9, 2, 8, 3, 7, 4, 6)}}, planner); err != nil {
+	if _, err := s.Quote(0, Question{Request: &Request{Memory: 4 << 20, Menu: menu(1, 9, 2, 8, 3, 7, 4, 6)}},
+		planner); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]int32{1, 2}, planner.asked); diff != "" {
@@ -123,12 +164,14 @@ func TestQuoteChargesForMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	planner = &rectangles{processors: 8}
-	if _, err := s.Quote(0, Question{Request: &Request{Memory: 8 << 20, Menu: menu(1, 9, 2, 8, 3, 7)}}, planner); err != nil || len(planner.asked) != 2 {
+	if _, err := s.Quote(0, Question{Request: &Request{Memory: 8 << 20, Menu: menu(1, 9, 2, 8, 3, 7)}},
+		planner); err != nil || len(planner.asked) != 2 {
 		t.Errorf("offered %v, %v", planner.asked, err)
 	}
 	// Both nodes together have the memory, but a task is on one of them.
 	var refused *problem.Problem
-	if _, err := s.Quote(0, Question{Request: &Request{Memory: 8<<20 + 1, Menu: menu(1, 9)}}, planner); !errors.As(err, &refused) || refused.Reason != problem.NoMemory {
+	if _, err := s.Quote(0, Question{Request: &Request{Memory: 8<<20 + 1, Menu: menu(1, 9)}}, planner); !errors.As(err,
+		&refused) || refused.Reason != problem.NoMemory {
 		t.Errorf("a task larger than a node: %v", err)
 	}
 }
@@ -152,7 +195,8 @@ func TestMenuIsScaledBySpeedAndOwnWalltimeIsNot(t *testing.T) {
 	}
 	s.config.Speed = catalogue.Reference
 	odd := []batch.Shape{{Width: 1, Walltime: 1_234_567}}
-	if q, err := s.Quote(0, Question{Request: &Request{Service: "work", Arguments: n, Menu: odd}}, &rectangles{processors: 4}); err != nil || q.Shape != odd[0] {
+	if q, err := s.Quote(0, Question{Request: &Request{Service: "work", Arguments: n, Menu: odd}},
+		&rectangles{processors: 4}); err != nil || q.Shape != odd[0] {
 		t.Errorf("at speed 1 a menu stays as it is: got %v %v", q.Shape, err)
 	}
 }
@@ -199,7 +243,9 @@ func TestAJobThatCanNeverStartIsRefused(t *testing.T) {
 
 func TestQuotesAreTheQuotesOfEach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, err := New(Config{Platform: batch.Processors(8), Tuning: rapid.SampledFrom([]Tuning{Exhaustive, Binary}).Draw(t, "tuning")})
+		s, err := New(Config{
+			Platform: batch.Processors(8), Tuning: rapid.SampledFrom([]Tuning{Exhaustive, Binary}).Draw(t, "tuning"),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +298,8 @@ func TestConfigIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &rectangles{processors: 8}
-	if _, err := s.Quote(0, Question{Request: &Request{Menu: menu(1, 5, 3, 4, 4, 1)}}, p); err != nil || len(p.asked) != 2 {
+	if _, err := s.Quote(0, Question{Request: &Request{Menu: menu(1, 5, 3, 4, 4, 1)}}, p); err != nil ||
+		len(p.asked) != 2 {
 		t.Errorf("limit of the width: asked %v, %v", p.asked, err)
 	}
 }
@@ -335,11 +382,17 @@ func TestNoJobIsLongerThanItsSiteAllows(t *testing.T) {
 		menu []batch.Shape
 		want string
 	}{
-		"the narrow ones are too long":  {[]batch.Shape{minutes(1, 4), minutes(2, 2), minutes(4, 1), minutes(8, 0.5)}, "8×30s"},
-		"the only one is just not":      {[]batch.Shape{minutes(2, 1)}, "2×1m0s"},
-		"all of them are too long":      {[]batch.Shape{minutes(1, 4), minutes(2, 2)}, "too-long request.walltime 1s..1m0s at this site"},
-		"one between is too long":       {[]batch.Shape{minutes(1, 1), minutes(2, 2), minutes(4, 0.2)}, "4×12s"},
-		"wider than the site, too long": {[]batch.Shape{minutes(1, 4), minutes(9, 1)}, "too-long request.walltime 1s..1m0s at this site"},
+		"the narrow ones are too long": {
+			[]batch.Shape{minutes(1, 4), minutes(2, 2), minutes(4, 1), minutes(8, 0.5)}, "8×30s",
+		},
+		"the only one is just not": {[]batch.Shape{minutes(2, 1)}, "2×1m0s"},
+		"all of them are too long": {
+			[]batch.Shape{minutes(1, 4), minutes(2, 2)}, "too-long request.walltime 1s..1m0s at this site",
+		},
+		"one between is too long": {[]batch.Shape{minutes(1, 1), minutes(2, 2), minutes(4, 0.2)}, "4×12s"},
+		"wider than the site, too long": {
+			[]batch.Shape{minutes(1, 4), minutes(9, 1)}, "too-long request.walltime 1s..1m0s at this site",
+		},
 	} {
 		q, err := s.Quote(0, Question{Request: &Request{Service: "trace", Menu: c.menu}}, &rectangles{processors: 8})
 		got := fmt.Sprintf("%d×%v", q.Shape.Width, q.Shape.Walltime)

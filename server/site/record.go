@@ -47,8 +47,9 @@ func record(j *Job) Record {
 		Cancel: j.Cancel, Withdrawn: j.Withdrawn, Kept: j.Kept, Busy: j.busy,
 		Service: j.Service, Owner: j.Owner, Shape: j.Shape, Needs: j.Needs, Order: j.Order,
 		Submitted: j.Submitted, Started: instantOut(j.Started), Ended: instantOut(j.Ended),
-		Estimate: j.Estimate, Run: j.Run, Past: j.Past, Measured: j.Measured, Transit: j.Transit, Revision: j.Revision, Fingerprint: j.fingerprint,
-		Awaits: j.Awaits(), Retried: j.Retried, FailedAttempts: j.FailedAttempts,
+		Estimate: j.Estimate, Run: j.Run, Past: j.Past, Measured: j.Measured, Transit: j.Transit, Revision: j.Revision,
+		Fingerprint: j.fingerprint,
+		Awaits:      j.Awaits(), Retried: j.Retried, FailedAttempts: j.FailedAttempts,
 		Agreement: j.agreement.String(),
 	}
 }
@@ -68,8 +69,9 @@ func (r *Record) job() (*Job, error) {
 		Cancel: r.Cancel, Withdrawn: r.Withdrawn, Kept: r.Kept, busy: r.Busy,
 		Service: intern(r.Service), Owner: intern(r.Owner), Shape: r.Shape, Needs: r.Needs, Order: r.Order,
 		Submitted: r.Submitted, Started: instantIn(r.Started), Ended: instantIn(r.Ended),
-		Estimate: r.Estimate, Run: r.Run, Past: r.Past, Measured: r.Measured, Transit: r.Transit, Revision: r.Revision, fingerprint: r.Fingerprint,
-		awaits: awaitsOf(r.Awaits), Retried: r.Retried, FailedAttempts: r.FailedAttempts,
+		Estimate: r.Estimate, Run: r.Run, Past: r.Past, Measured: r.Measured, Transit: r.Transit, Revision: r.Revision,
+		fingerprint: r.Fingerprint,
+		awaits:      awaitsOf(r.Awaits), Retried: r.Retried, FailedAttempts: r.FailedAttempts,
 		agreement: agreement,
 	}
 	if invalid := j.invalid(); invalid != "" {

@@ -39,14 +39,18 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 func TestARecordWithEverythingInItComesBack(t *testing.T) {
 	gain := -seconds(3)
 	r := Record{
-		ID: "a", State: "running", Epoch: 7, Under: 5, Attempt: 2, Cancel: true, Withdrawn: true, Kept: true, Busy: true,
+		ID: "a", State: "running", Epoch: 7, Under: 5, Attempt: 2, Cancel: true, Withdrawn: true, Kept: true,
+		Busy:    true,
 		Service: "lu", Owner: "ada", Shape: batch.Shape{Width: 3, Walltime: seconds(9)},
 		Needs: &Needs{
-			Origin: batch.Local, Memory: 1, CPU: 2, Licenses: []batch.License{{Name: "x", Copies: 2}}, EarliestStart: 3, Deadline: 4,
+			Origin: batch.Local, Memory: 1, CPU: 2, Licenses: []batch.License{{Name: "x", Copies: 2}}, EarliestStart: 3,
+			Deadline:  4,
 			InputSite: "t", Input: 5, Restartable: true,
 		},
 		Order: 8, Submitted: 9, Started: 10, Ended: 11,
-		Estimate: Quote{Shape: batch.Shape{Width: 3, Walltime: 1}, Wait: 2, Run: 3, Completion: 5, Kind: batch.Probable, P: 0.9},
+		Estimate: Quote{
+			Shape: batch.Shape{Width: 3, Walltime: 1}, Wait: 2, Run: 3, Completion: 5, Kind: batch.Probable, P: 0.9,
+		},
 		Run: &Run{
 			Nodes: []string{"n"}, Places: []batch.NodeAllocation{{Node: 1, Processors: 2}},
 			Outcome: batch.Outcome{End: batch.EndFailed, ExitCode: 3, Signal: "KILL", Reason: "why"},
@@ -54,10 +58,12 @@ func TestARecordWithEverythingInItComesBack(t *testing.T) {
 		},
 		Measured: &Measured{CPU: 3, Memory: 4},
 		Transit: &Transit{
-			Peer: "t", Round: "r", Lease: 1, MinGain: AnyGain, Since: 2, Stay: 3, Expected: 4, Idle: true, Gone: 3, GoneTo: "u", Acked: true,
+			Peer: "t", Round: "r", Lease: 1, MinGain: AnyGain, Since: 2, Stay: 3, Expected: 4, Idle: true, Gone: 3,
+			GoneTo: "u", Acked: true,
 			Assigned: []Verdict{{First: 2, Epoch: 3, Committed: true}, {First: 6, Epoch: 6}},
 			Moves: []Move{{
-				From: "s", To: "t", Epoch: 6, State: MoveAborted, Ordered: 1, Settled: 2, Reason: "r", Agent: "g", Why: "w", MinGain: 3,
+				From: "s", To: "t", Epoch: 6, State: MoveAborted, Ordered: 1, Settled: 2, Reason: "r", Agent: "g",
+				Why: "w", MinGain: 3,
 				Predicted: &gain, Realized: &gain,
 			}},
 		},
@@ -81,9 +87,13 @@ func TestARecordWithEverythingInItComesBack(t *testing.T) {
 
 func TestDossiersComeBackAsTheyWere(t *testing.T) {
 	d := Dossier{Decision: []byte{0, 255}, Request: Request{
-		Service: "lu", Width: 2, Walltime: 3, Menu: menu(1, 2), Owner: "ada", Origin: batch.Local, Deadline: 4, EarliestStart: 5, Memory: 6, CPU: 7,
-		Arguments: map[string]catalogue.Value{"n": catalogue.Int(1), "f": catalogue.FileIn(catalogue.File{Name: "x", Size: 3, SHA256: "ab"})},
-		Licenses:  []batch.License{{Name: "x", Copies: 1}}, Input: 8, InputSite: "t", Idempotent: true, RetryOf: "b", Labels: map[string]string{"k": "v"},
+		Service: "lu", Width: 2, Walltime: 3, Menu: menu(1, 2), Owner: "ada", Origin: batch.Local, Deadline: 4,
+		EarliestStart: 5, Memory: 6, CPU: 7,
+		Arguments: map[string]catalogue.Value{
+			"n": catalogue.Int(1), "f": catalogue.FileIn(catalogue.File{Name: "x", Size: 3, SHA256: "ab"}),
+		},
+		Licenses: []batch.License{{Name: "x", Copies: 1}}, Input: 8, InputSite: "t", Idempotent: true, RetryOf: "b",
+		Labels: map[string]string{"k": "v"},
 	}}
 	text, err := json.Marshal(&d)
 	if err != nil {
@@ -129,8 +139,10 @@ func TestInconsistentRecordsAreRefused(t *testing.T) {
 		"epochs out of order": {Waiting, func(r *Record) {
 			r.Transit = &Transit{Assigned: []Verdict{{First: 2, Epoch: 3}, {First: 3, Epoch: 4}}}
 		}},
-		"epochs the wrong way round": {Waiting, func(r *Record) { r.Transit = &Transit{Assigned: []Verdict{{First: 2, Epoch: 1}}} }},
-		"epoch 0":                    {Waiting, func(r *Record) { r.Transit = &Transit{Assigned: []Verdict{{Epoch: 1}}} }},
+		"epochs the wrong way round": {Waiting, func(r *Record) {
+			r.Transit = &Transit{Assigned: []Verdict{{First: 2, Epoch: 1}}}
+		}},
+		"epoch 0": {Waiting, func(r *Record) { r.Transit = &Transit{Assigned: []Verdict{{Epoch: 1}}} }},
 	} {
 		s, _ := in(t, tt.from)
 		list := saved(t, s)

@@ -86,7 +86,8 @@ func (s *Site) settleAttempt(now batch.Time, j *Job, f *RecoveredAttempt) {
 		switch {
 		case j.Started != batch.Never:
 			// It is known to have run, but the record of its end is lost.
-			_, _ = s.Ended(now, j.Key(), batch.Outcome{End: batch.EndLost, Reason: "lost: nothing is left of its launch"}, nil)
+			_, _ = s.Ended(now, j.Key(),
+				batch.Outcome{End: batch.EndLost, Reason: "lost: nothing is left of its launch"}, nil)
 		case j.State == Yielding, j.State == Cancelling:
 			s.change(j, func() { j.busy = false })
 			s.Claimed(now, j.Key(), true)

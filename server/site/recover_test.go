@@ -60,7 +60,10 @@ func at(us int64) time.Time { return time.UnixMicro(us) }
 
 // runs is the fate of an attempt that was found running, since an instant.
 func runs(since int64) RecoveredAttempt {
-	return RecoveredAttempt{Found: batch.Found{Phase: batch.PhaseRunning, Started: at(since), Nodes: []string{"n"}, Allocation: []batch.NodeAllocation{{Processors: 2}}}}
+	return RecoveredAttempt{Found: batch.Found{
+		Phase: batch.PhaseRunning, Started: at(since), Nodes: []string{"n"},
+		Allocation: []batch.NodeAllocation{{Processors: 2}},
+	}}
 }
 
 // ends is the fate of one that was found at its end.
@@ -74,10 +77,13 @@ func ends(e batch.End) RecoveredAttempt {
 // TestARestartTakesUpEveryState for each fate that the attempt may have had.
 func TestARestartTakesUpEveryState(t *testing.T) {
 	launching := RecoveredAttempt{Found: batch.Found{Phase: batch.PhaseStarting, Started: at(1)}}
-	unlaunched := RecoveredAttempt{Found: batch.Found{Phase: batch.PhaseEnded, Ended: at(8), Outcome: batch.Outcome{End: batch.EndStartFailed}}}
+	unlaunched := RecoveredAttempt{Found: batch.Found{
+		Phase: batch.PhaseEnded, Ended: at(8), Outcome: batch.Outcome{End: batch.EndStartFailed},
+	}}
 	fates := map[string]RecoveredAttempt{
-		"won": {Won: true}, "launching": launching, "runs": runs(1), "done": ends(batch.EndDone), "cancelled": ends(batch.EndCancelled),
-		"lost": ends(batch.EndLost), "unlaunched": unlaunched, "never ran": ends(batch.EndNeverRan),
+		"won": {Won: true}, "launching": launching, "runs": runs(1), "done": ends(batch.EndDone),
+		"cancelled": ends(batch.EndCancelled),
+		"lost":      ends(batch.EndLost), "unlaunched": unlaunched, "never ran": ends(batch.EndNeverRan),
 	}
 	for _, tt := range []struct {
 		from           State
@@ -149,7 +155,8 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 			if len(fx.Claims) != 0 {
 				t.Errorf("claims %v", fx.Claims)
 			}
-			if tt.fate == "done" && len(j.Run.Outputs) != 1 || tt.fate == "runs" && tt.from != Running && len(j.Run.Places) != 1 {
+			if tt.fate == "done" && len(j.Run.Outputs) != 1 ||
+				tt.fate == "runs" && tt.from != Running && len(j.Run.Places) != 1 {
 				t.Errorf("%+v", j.Run)
 			}
 		})
@@ -172,7 +179,9 @@ func TestARestartFinishesACancel(t *testing.T) {
 		if j := wants(t, again, "a", tt.want); j.busy != (tt.want == Cancelling) {
 			t.Errorf("%s: %+v", name, j)
 		}
-		same(t, name, commandsOf(fx.Commands), map[string]string{"won": "cancel a ", "runs": "cancel a ", "done": ""}[name])
+		same(t, name, commandsOf(fx.Commands), map[string]string{
+			"won": "cancel a ", "runs": "cancel a ", "done": "",
+		}[name])
 	}
 	// So is one that was recorded while the job was handed over.
 	s, _ := in(t, Yielding)
@@ -188,7 +197,8 @@ func TestRunSurvivesARestart(t *testing.T) {
 	f := runs(7)
 	f.Found.Nodes, f.Found.Allocation = nil, nil
 	again, _ := restart(t, s, 9, map[batch.JobID]RecoveredAttempt{"a": f})
-	if j := wants(t, again, "a", Running); j.Started != 3 || len(j.Run.Nodes) != 1 || len(j.Run.Places) != 1 || again.Load().Busy != 2 {
+	if j := wants(t, again, "a", Running); j.Started != 3 || len(j.Run.Nodes) != 1 || len(j.Run.Places) != 1 ||
+		again.Load().Busy != 2 {
 		t.Errorf("%+v %+v", j, j.Run)
 	}
 }

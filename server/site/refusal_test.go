@@ -83,7 +83,8 @@ func TestRefusalsOfInstantsUseWholeSeconds(t *testing.T) {
 	for _, b := range []Booking{{From: sec(990)}, {From: sec(980), Until: sec(990)}, {From: now.Add(2 * maxAhead)}} {
 		b.ID, b.Width, b.Duration = numbered(1), 1, batch.Minute
 		_, err := s.OfferReservation(now, b, windows{Profile: profile.New(0, 4)})
-		if refusal, is := errors.AsType[*problem.Problem](err); !is || regexp.MustCompile(`\d\.\d|[mµ]s`).MatchString(refusal.Error()) {
+		if refusal, is := errors.AsType[*problem.Problem](err); !is ||
+			regexp.MustCompile(`\d\.\d|[mµ]s`).MatchString(refusal.Error()) {
 			t.Errorf("%+v: %v", b, err)
 		}
 	}

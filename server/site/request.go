@@ -33,25 +33,27 @@ type Request struct {
 	// of speed 1.0. A site of another speed scales them and rounds up to whole seconds.
 	Menu []batch.Shape `json:"menu,omitempty"`
 
-	Owner         string            `json:"owner,omitempty"`
-	Origin        batch.Origin      `json:"origin,omitempty"`
-	Deadline      batch.Time        `json:"deadline,omitempty"`       // wanted completion; 0 for none
-	EarliestStart batch.Time        `json:"earliest_start,omitempty"` // 0 for now
-	Memory        int64             `json:"memory,omitempty"`         // of each task, bytes; 0 means the need of the service
-	CPU           batch.Share       `json:"cpu,omitempty"`
-	Licenses      []batch.License   `json:"licenses,omitempty"`
-	Input         int64             `json:"input,omitempty"`      // bytes; 0 means the sum of the file arguments
-	InputSite     string            `json:"input_site,omitempty"` // where the input lies; "" at the client
-	Idempotent    bool              `json:"idempotent,omitempty"` // a second execution does no harm
-	RetryOf       string            `json:"retry_of,omitempty"`   // the job that the client lost and replaces with this one
-	Labels        map[string]string `json:"labels,omitempty"`
-	Agreement     *Agreement        `json:"agreement,omitempty"` // makes the deadline binding; nil if it is only a wish
-	Into          batch.JobID       `json:"into,omitempty"`      // the reservation in which to run; "" for none
-	Site          string            `json:"site,omitempty"`      // the only one that accepts it, where it stays; "" for any
-	After         []Dependency      `json:"after,omitempty"`     // jobs that must end first
-	Retries       int32             `json:"retries,omitempty"`   // how often a failed job is restarted
-	RetryOn       []int32           `json:"retry_on,omitempty"`  // exit codes that are retried; empty for all
-	Keep          map[string]Keep   `json:"keep,omitempty"`      // data that stay at the site, by argument
+	Owner         string       `json:"owner,omitempty"`
+	Origin        batch.Origin `json:"origin,omitempty"`
+	Deadline      batch.Time   `json:"deadline,omitempty"`       // wanted completion; 0 for none
+	EarliestStart batch.Time   `json:"earliest_start,omitempty"` // 0 for now
+	// of each task, bytes; 0 means the need of the service
+	Memory     int64           `json:"memory,omitempty"`
+	CPU        batch.Share     `json:"cpu,omitempty"`
+	Licenses   []batch.License `json:"licenses,omitempty"`
+	Input      int64           `json:"input,omitempty"`      // bytes; 0 means the sum of the file arguments
+	InputSite  string          `json:"input_site,omitempty"` // where the input lies; "" at the client
+	Idempotent bool            `json:"idempotent,omitempty"` // a second execution does no harm
+	// the job that the client lost and replaces with this one
+	RetryOf   string            `json:"retry_of,omitempty"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	Agreement *Agreement        `json:"agreement,omitempty"` // makes the deadline binding; nil if it is only a wish
+	Into      batch.JobID       `json:"into,omitempty"`      // the reservation in which to run; "" for none
+	Site      string            `json:"site,omitempty"`      // the only one that accepts it, where it stays; "" for any
+	After     []Dependency      `json:"after,omitempty"`     // jobs that must end first
+	Retries   int32             `json:"retries,omitempty"`   // how often a failed job is restarted
+	RetryOn   []int32           `json:"retry_on,omitempty"`  // exit codes that are retried; empty for all
+	Keep      map[string]Keep   `json:"keep,omitempty"`      // data that stay at the site, by argument
 	// Sticky is true if the request uses data that only this site has. The driver sets it, as it
 	// fills in what handles name; neither is part of the request as sent.
 	Sticky bool `json:"sticky,omitempty"`
@@ -72,9 +74,11 @@ func (r *Request) spec() batch.Job {
 // problem as a *problem.Problem. Quote and Submit expect a request that was checked.
 func (r *Request) Validate() error {
 	if len(r.Menu) > 0 && (r.Width != 0 || r.Walltime != 0) {
-		return problem.Field(problem.BadValue, "request.shapes", "shapes, or width and walltime", "both shapes and a width or walltime")
+		return problem.Field(problem.BadValue, "request.shapes", "shapes, or width and walltime",
+			"both shapes and a width or walltime")
 	}
-	if err := cmp.Or(r.validateLabels(), r.validateAgreement(), r.validateAfter(), r.validateRetries(), r.validateKeep()); err != nil {
+	if err := cmp.Or(r.validateLabels(), r.validateAgreement(), r.validateAfter(), r.validateRetries(),
+		r.validateKeep()); err != nil {
 		return err
 	}
 	if r.Into != "" {
@@ -84,7 +88,8 @@ func (r *Request) Validate() error {
 	}
 	for i, l := range r.Licenses {
 		if l.Name == "" || l.Copies < 1 {
-			return problem.Field(problem.OutOfRange, fmt.Sprintf("request.licenses[%d]", i), "a name and at least 1 copy", "license %q, %d copies", l.Name, l.Copies)
+			return problem.Field(problem.OutOfRange, fmt.Sprintf("request.licenses[%d]", i),
+				"a name and at least 1 copy", "license %q, %d copies", l.Name, l.Copies)
 		}
 	}
 	return validateMenu(r.Menu)
@@ -113,13 +118,15 @@ func (r *Request) validateLabels() error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
 		if key == "" || len(key) > maxLabelKey {
-			return problem.Field(problem.OutOfRange, "request.labels", fmt.Sprintf("keys of 1 to %d bytes", maxLabelKey), "a key of %d bytes", len(key))
+			return problem.Field(problem.OutOfRange, "request.labels", fmt.Sprintf("keys of 1 to %d bytes",
+				maxLabelKey), "a key of %d bytes", len(key))
 		}
 		if err := cmp.Or(check("request.labels", key), check("request.labels."+key, r.Labels[key])); err != nil {
 			return err
 		}
 		if n := len(r.Labels[key]); n > maxLabelValue {
-			return problem.Field(problem.OutOfRange, "request.labels."+key, fmt.Sprintf("at most %d bytes", maxLabelValue), "%d bytes", n)
+			return problem.Field(problem.OutOfRange, "request.labels."+key,
+				fmt.Sprintf("at most %d bytes", maxLabelValue), "%d bytes", n)
 		}
 	}
 	return nil
@@ -130,13 +137,15 @@ const maxMenu = 100_000
 
 func validateMenu(menu []batch.Shape) error {
 	if len(menu) > maxMenu {
-		return problem.Field(problem.OutOfRange, "request.shapes", fmt.Sprintf("at most %d", maxMenu), "%d shapes", len(menu))
+		return problem.Field(problem.OutOfRange, "request.shapes", fmt.Sprintf("at most %d", maxMenu), "%d shapes",
+			len(menu))
 	}
 	last := int32(0)
 	for i, s := range menu {
 		field := fmt.Sprintf("request.shapes[%d]", i)
 		if s.Width <= last {
-			return problem.Field(problem.OutOfRange, field+".width", "at least 1, in ascending order", "width %d after %d", s.Width, last)
+			return problem.Field(problem.OutOfRange, field+".width", "at least 1, in ascending order",
+				"width %d after %d", s.Width, last)
 		}
 		if s.Walltime < batch.Second || s.Walltime > catalogue.MaxTime {
 			return problem.Field(problem.OutOfRange, field+".walltime", walltimeRange, "walltime %v", s.Walltime)
@@ -209,7 +218,8 @@ const maxKeep = 1000
 // validateKeep refuses invalid handles, and a handle that is used for two arguments.
 func (r *Request) validateKeep() error {
 	if len(r.Keep) > maxKeep {
-		return problem.Field(problem.OutOfRange, "request.keep", fmt.Sprintf("at most %d", maxKeep), "%d arguments", len(r.Keep))
+		return problem.Field(problem.OutOfRange, "request.keep", fmt.Sprintf("at most %d", maxKeep), "%d arguments",
+			len(r.Keep))
 	}
 	seen := make(map[string]string)
 	for _, name := range slices.Sorted(maps.Keys(r.Keep)) {
@@ -219,7 +229,8 @@ func (r *Request) validateKeep() error {
 			return problem.Field(problem.BadValue, field, "a lower-case UUIDv7", "%.70q", k.ID)
 		}
 		if other, twice := seen[k.ID]; twice {
-			return problem.Field(problem.BadValue, field, "a handle of its own for each argument", "%s, which %s gets", k.ID, other)
+			return problem.Field(problem.BadValue, field, "a handle of its own for each argument", "%s, which %s gets",
+				k.ID, other)
 		}
 		seen[k.ID] = name
 	}
@@ -275,7 +286,8 @@ func CheckAge(now batch.Time, id batch.JobID) error {
 	}
 	made := batch.Time(ms) * batch.Time(batch.Millisecond)
 	if made < now-batch.Time(Horizon) || made > now+batch.Time(Ahead) {
-		return problem.Field(problem.StaleID, "job_id", fmt.Sprintf("made at most %v ago and at most %v ahead", Horizon, Ahead), "%s", id)
+		return problem.Field(problem.StaleID, "job_id", fmt.Sprintf("made at most %v ago and at most %v ahead", Horizon,
+			Ahead), "%s", id)
 	}
 	return nil
 }

@@ -24,12 +24,15 @@ func TestCheckID(t *testing.T) {
 	const good = "01900000-0000-7000-8000-000000000000"
 	for name, id := range map[string]string{
 		"empty": "", "upper case": strings.ToUpper(fresh.String()), "version 4": "01900000-0000-4000-8000-000000000000",
-		"variant": "01900000-0000-7000-c000-000000000000", "no dashes": strings.ReplaceAll(good, "-", ""), "newline": good + "\n",
-		"path": "../../../etc/passwd", "long": strings.Repeat("a", 1<<20), "short": good[1:], "braces": "{" + good + "}",
+		"variant": "01900000-0000-7000-c000-000000000000", "no dashes": strings.ReplaceAll(good, "-", ""),
+		"newline": good + "\n",
+		"path":    "../../../etc/passwd", "long": strings.Repeat("a", 1<<20), "short": good[1:],
+		"braces": "{" + good + "}",
 	} {
 		_, err := CheckID(id)
 		var refused *problem.Problem
-		if !errors.As(err, &refused) || refused.Reason != problem.BadValue || refused.Field != "job_id" || len(refused.Error()) > 300 {
+		if !errors.As(err, &refused) || refused.Reason != problem.BadValue || refused.Field != "job_id" ||
+			len(refused.Error()) > 300 {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -42,11 +45,16 @@ func TestCheckAge(t *testing.T) {
 		now   batch.Time
 		stale bool
 	}{
-		{made, false}, {made.Add(Horizon), false}, {made.Add(Horizon + 1), true}, {made - batch.Time(Ahead), false}, {made - batch.Time(Ahead) - 1, true},
+		{made, false},
+		{made.Add(Horizon), false},
+		{made.Add(Horizon + 1), true},
+		{made - batch.Time(Ahead), false},
+		{made - batch.Time(Ahead) - 1, true},
 	} {
 		err := CheckAge(tt.now, id)
 		var refused *problem.Problem
-		if stale := errors.As(err, &refused) && refused.Reason == problem.StaleID; stale != tt.stale || (err != nil) != tt.stale {
+		if stale := errors.As(err, &refused) && refused.Reason == problem.StaleID; stale != tt.stale ||
+			(err != nil) != tt.stale {
 			t.Errorf("%v after it was made: %v", tt.now.Sub(made), err)
 		}
 	}
@@ -61,8 +69,10 @@ func TestRequestsFromOutsideAreChecked(t *testing.T) {
 		"request.shapes[0].width":    func(r *Request) { r.Menu = menu(0, 1) },
 		"request.shapes[1].width":    func(r *Request) { r.Menu = menu(2, 1, 2, 1) },
 		"request.shapes[0].walltime": func(r *Request) { r.Menu = menu(1, 0) },
-		"request.shapes[1].walltime": func(r *Request) { r.Menu = menu(1, 1, 2, int64(catalogue.MaxTime/batch.Second)+1) },
-		"request.licenses[0]":        func(r *Request) { r.Licenses = []batch.License{{Name: "x"}} },
+		"request.shapes[1].walltime": func(r *Request) {
+			r.Menu = menu(1, 1, 2, int64(catalogue.MaxTime/batch.Second)+1)
+		},
+		"request.licenses[0]": func(r *Request) { r.Licenses = []batch.License{{Name: "x"}} },
 	} {
 		r := good()
 		if err := r.Validate(); err != nil {
@@ -132,7 +142,8 @@ func TestRequestBoundToASiteIsRefusedByOthers(t *testing.T) {
 	nancy.Quotes(sec(1), []Question{{Request: r}}, out[:], plan)
 	refused(t, out[0].Err, problem.CannotRun, "request.site")
 	answer, reply := nancy.Receive(sec(1), &Message{
-		Kind: Reserve, From: "lyon", To: "nancy", Job: numbered(1), Epoch: 1, Parcel: &Parcel{Dossier: &Dossier{Request: *r}},
+		Kind: Reserve, From: "lyon", To: "nancy", Job: numbered(1), Epoch: 1,
+		Parcel: &Parcel{Dossier: &Dossier{Request: *r}},
 	}, idle(numbered(2), 0))
 	if !reply || answer.Kind != Refused {
 		t.Errorf("a move to another site: %+v", answer)
@@ -165,13 +176,17 @@ func TestBoundJobIsNeitherHeldNorMovedAlsoAfterARestart(t *testing.T) {
 func TestFingerprintIgnoresWhatTheServerKnowsOfData(t *testing.T) {
 	handle := func(n int) string { return fmt.Sprintf("01900000-0000-7000-8000-%012d", n) }
 	of := func(v catalogue.Value, sticky bool) *Request {
-		return &Request{Service: "copy", Arguments: map[string]catalogue.Value{"from": v, "n": catalogue.Int(3)}, Sticky: sticky}
+		return &Request{
+			Service: "copy", Arguments: map[string]catalogue.Value{"from": v, "n": catalogue.Int(3)}, Sticky: sticky,
+		}
 	}
 	sent := of(catalogue.FileIn(catalogue.File{Data: handle(1)}), false)
 	for name, known := range map[string]*Request{
-		"its content":         of(catalogue.FileIn(catalogue.File{Data: handle(1), SHA256: "ab", Size: 3, Name: "x"}), false),
-		"that it is a matrix": of(catalogue.Array(catalogue.File{Data: handle(1)}, catalogue.Layout{Element: catalogue.Uint8, Dims: []int64{1, 3}}), false),
-		"that it stays here":  of(catalogue.FileIn(catalogue.File{Data: handle(1)}), true),
+		"its content": of(catalogue.FileIn(catalogue.File{Data: handle(1), SHA256: "ab", Size: 3, Name: "x"}),
+			false),
+		"that it is a matrix": of(catalogue.Array(catalogue.File{Data: handle(1)},
+			catalogue.Layout{Element: catalogue.Uint8, Dims: []int64{1, 3}}), false),
+		"that it stays here": of(catalogue.FileIn(catalogue.File{Data: handle(1)}), true),
 	} {
 		before := known.Arguments["from"]
 		if known.fingerprint() != sent.fingerprint() {

@@ -90,7 +90,9 @@ func WindowKey(id batch.JobID) batch.Key {
 // Spec returns the reservation for the batch system, which then owns it.
 func (r *Reservation) Spec() *batch.Job {
 	return &batch.Job{
-		Shape: batch.Shape{Width: r.Width, Walltime: r.End.Sub(r.Start)}, Window: &batch.Window{Start: r.Start, End: r.End},
+		Shape: batch.Shape{Width: r.Width, Walltime: r.End.Sub(r.Start)}, Window: &batch.Window{
+			Start: r.Start, End: r.End,
+		},
 		Owner: r.Owner, Name: r.Name,
 	}
 }
@@ -126,7 +128,8 @@ func (s *Site) Book(now batch.Time, b Booking, planner Planner) (Reservation, er
 	s.sweep(now)
 	if len(s.reserved.byID) >= maxReservations || s.active(now) >= maxActiveReservations {
 		return Reservation{}, &problem.Problem{
-			Reason: problem.TooManyReservations, Accepted: fmt.Sprintf("at most %d reservations that are not over", maxActiveReservations),
+			Reason: problem.TooManyReservations, Accepted: fmt.Sprintf("at most %d reservations that are not over",
+				maxActiveReservations),
 			Message: fmt.Sprintf("site %s has as many reservations as it takes", s.config.Name),
 		}
 	}
@@ -196,11 +199,14 @@ func (s *Site) Reservations(now batch.Time, f ReservationFilter) []Reservation {
 	var out []Reservation
 	for _, r := range s.reserved.byID {
 		state := r.State(now)
-		if (f.ID == "" || r.ID == f.ID) && (f.State == 0 || state == f.State) && (!f.Active || state.Active()) && (f.Owner == "" || r.Owner == f.Owner) {
+		if (f.ID == "" || r.ID == f.ID) && (f.State == 0 || state == f.State) && (!f.Active || state.Active()) &&
+			(f.Owner == "" || r.Owner == f.Owner) {
 			out = append(out, *r)
 		}
 	}
-	slices.SortFunc(out, func(a, b Reservation) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out, func(a, b Reservation) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
+	})
 	return s.withJobs(out)
 }
 
@@ -288,7 +294,9 @@ type ReservationPlanner interface {
 
 // quoteInside is quote for a request that runs in a reservation. It ignores shapes that are wider
 // than the reservation.
-func (s *Site) quoteInside(now batch.Time, q Question, job *batch.Job, menu []batch.Shape, planner Planner) (Quote, error) {
+func (s *Site) quoteInside(
+	now batch.Time, q Question, job *batch.Job, menu []batch.Shape, planner Planner,
+) (Quote, error) {
 	r, err := s.activeReservation(now, q.Request.Into)
 	if err != nil {
 		return Quote{}, err
@@ -296,7 +304,8 @@ func (s *Site) quoteInside(now batch.Time, q Question, job *batch.Job, menu []ba
 	end := slices.IndexFunc(menu, func(sh batch.Shape) bool { return sh.Width > r.Width })
 	switch {
 	case end == 0:
-		return Quote{}, problem.Field(problem.TooWide, "request.width", fmt.Sprintf("1..%d in reservation %s", r.Width, r.ID), "width %d", menu[0].Width)
+		return Quote{}, problem.Field(problem.TooWide, "request.width", fmt.Sprintf("1..%d in reservation %s", r.Width,
+			r.ID), "width %d", menu[0].Width)
 	case end > 0:
 		menu = menu[:end]
 	}
@@ -308,7 +317,8 @@ func (s *Site) quoteInside(now batch.Time, q Question, job *batch.Job, menu []ba
 	c := best(menu, &out[0])
 	if c.index < 0 {
 		shortest := slices.MinFunc(menu, func(a, b batch.Shape) int { return int(a.Walltime - b.Walltime) })
-		return Quote{}, problem.Field(problem.TooLate, "request.into", "a job that ends in the reservation, behind those that wait for it",
+		return Quote{}, problem.Field(problem.TooLate, "request.into",
+			"a job that ends in the reservation, behind those that wait for it",
 			"no room for %v in reservation %s, which ends in %v", shortest, r.ID, r.End.Sub(now).CeilSeconds())
 	}
 	return s.finishQuote(now, q.Request, menu, c)
@@ -329,9 +339,12 @@ func (s *Site) endStranded(now batch.Time) {
 			s.command(batch.CmdCancel, j.Key())
 		case j.busy || j.State != Waiting:
 		case cancelled:
-			_, _ = s.Ended(now, j.Key(), batch.Outcome{End: batch.EndCancelled, Reason: "its reservation was cancelled"}, nil)
+			_, _ = s.Ended(now, j.Key(), batch.Outcome{
+				End: batch.EndCancelled, Reason: "its reservation was cancelled",
+			}, nil)
 		default:
-			_, _ = s.Ended(now, j.Key(), batch.Outcome{End: batch.EndStartFailed, Reason: "its reservation is over"}, nil)
+			_, _ = s.Ended(now, j.Key(), batch.Outcome{End: batch.EndStartFailed, Reason: "its reservation is over"},
+				nil)
 		}
 	}
 }
@@ -353,7 +366,8 @@ func (s *Site) activeReservation(now batch.Time, id batch.JobID) (*Reservation, 
 
 func unknownReservation(field string, id batch.JobID) *problem.Problem {
 	return &problem.Problem{
-		Reason: problem.UnknownReservation, Field: field, Accepted: "a reservation of this site", Hint: "drover reservations lists them",
+		Reason: problem.UnknownReservation, Field: field, Accepted: "a reservation of this site",
+		Hint:    "drover reservations lists them",
 		Message: fmt.Sprintf("no reservation %q at this site", id),
 	}
 }

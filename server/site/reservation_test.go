@@ -71,7 +71,10 @@ func TestAdvanceReservationBeginsAsEarlyAsPossible(t *testing.T) {
 				p.Reserve(sec(from), sec(from+long), width)
 			}
 		}
-		b := Booking{ID: numbered(1), Width: rapid.Int32Range(1, 4).Draw(t, "want"), Duration: batch.Duration(rapid.Int64Range(1, 60).Draw(t, "for")) * batch.Second}
+		b := Booking{
+			ID: numbered(1), Width: rapid.Int32Range(1, 4).Draw(t, "want"),
+			Duration: batch.Duration(rapid.Int64Range(1, 60).Draw(t, "for")) * batch.Second,
+		}
 		now := sec(rapid.Int64Range(0, 50).Draw(t, "now"))
 		if rapid.Bool().Draw(t, "bounded") {
 			b.Until = now.Add(b.Duration) + sec(rapid.Int64Range(0, 250).Draw(t, "until"))
@@ -125,7 +128,8 @@ func TestReservationIsFoundByProbingIfJobEstimatesDoNotHelp(t *testing.T) {
 	p := profile.New(0, 4)
 	p.Reserve(0, sec(1000), 4)
 	s := named(t, "lyon")
-	r, err := s.OfferReservation(0, Booking{ID: numbered(1), Width: 4, Duration: 100 * batch.Second}, windows{Profile: p, blind: true})
+	r, err := s.OfferReservation(0, Booking{ID: numbered(1), Width: 4, Duration: 100 * batch.Second},
+		windows{Profile: p, blind: true})
 	if err != nil || r.Start < sec(1000) || r.Start > sec(1200) {
 		t.Errorf("%v, %v", r.Start, err)
 	}
@@ -144,10 +148,13 @@ func TestRepeatedBookingReturnsTheSameReservation(t *testing.T) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	fx := take(s, sec(2))
-	if len(fx.Reserved) != 1 || len(fx.Plans) != 1 || fx.Plans[0].Kind != batch.CmdReserve || *fx.Plans[0].Job.Window != (batch.Window{Start: sec(50), End: sec(150)}) {
+	if len(fx.Reserved) != 1 || len(fx.Plans) != 1 || fx.Plans[0].Kind != batch.CmdReserve ||
+		*fx.Plans[0].Job.Window != (batch.Window{Start: sec(50), End: sec(150)}) {
 		t.Errorf("%+v", fx)
 	}
-	for at, want := range map[batch.Time]ReservationState{sec(49): ReservationBooked, sec(50): ReservationOpen, sec(150): ReservationOver} {
+	for at, want := range map[batch.Time]ReservationState{
+		sec(49): ReservationBooked, sec(50): ReservationOpen, sec(150): ReservationOver,
+	} {
 		if got := s.Reservations(at, ReservationFilter{State: want}); len(got) != 1 {
 			t.Errorf("at %v it is not %v", at, want)
 		}
@@ -182,10 +189,12 @@ func TestRestartEndsJobsOfFinishedReservations(t *testing.T) {
 		{"cancelled", func(s *Site) { _, _ = s.CancelReservation(sec(5), numbered(1)) }, sec(10), Cancelled},
 	} {
 		s := named(t, "lyon")
-		if _, err := s.Book(sec(1), Booking{ID: numbered(1), Width: 4, Duration: 100 * batch.Second, From: sec(50)}, p); err != nil {
+		if _, err := s.Book(sec(1), Booking{ID: numbered(1), Width: 4, Duration: 100 * batch.Second, From: sec(50)},
+			p); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Submit(sec(2), Submission{ID: numbered(2), Request: &Request{Menu: menu(2, 10), Into: numbered(1)}}, p); err != nil {
+		if _, err := s.Submit(sec(2),
+			Submission{ID: numbered(2), Request: &Request{Menu: menu(2, 10), Into: numbered(1)}}, p); err != nil {
 			t.Fatal(err)
 		}
 		c.spoil(s)
@@ -211,7 +220,8 @@ func TestRestartEndsJobsOfFinishedReservations(t *testing.T) {
 func TestJobThatDoesNotFitItsReservationIsRefused(t *testing.T) {
 	s := named(t, "lyon")
 	p := windows{Profile: profile.New(0, 4), inside: sec(60)}
-	if _, err := s.Book(sec(1), Booking{ID: numbered(1), Width: 2, Duration: 100 * batch.Second, From: sec(50)}, p); err != nil {
+	if _, err := s.Book(sec(1), Booking{ID: numbered(1), Width: 2, Duration: 100 * batch.Second, From: sec(50)},
+		p); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(p Planner, now batch.Time, into batch.JobID, m []batch.Shape) error {
@@ -220,7 +230,8 @@ func TestJobThatDoesNotFitItsReservationIsRefused(t *testing.T) {
 	}
 	never := windows{Profile: p.Profile, inside: batch.Never}
 	refused(t, ask(never, sec(2), numbered(1), menu(2, 10)), problem.TooLate, "request.into")
-	refused(t, ask(p, sec(2), numbered(1), []batch.Shape{{Width: 3, Walltime: batch.Second}}), problem.TooWide, "request.width")
+	refused(t, ask(p, sec(2), numbered(1), []batch.Shape{{Width: 3, Walltime: batch.Second}}), problem.TooWide,
+		"request.width")
 	refused(t, ask(p, sec(2), numbered(9), menu(2, 10)), problem.UnknownReservation, "request.into")
 	refused(t, ask(p, sec(150), numbered(1), menu(2, 10)), problem.ReservationOver, "request.into")
 	if err := ask(cbfOf(t), sec(2), numbered(1), menu(2, 10)); err != ErrNoPlan { //nolint:errorlint // as it is

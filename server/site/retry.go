@@ -81,9 +81,16 @@ func (s *Site) stopped(now batch.Time, j *Job, lives bool, outcome batch.Outcome
 	case !lives:
 		outcome = batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}
 	case past.Stops > maxStops:
-		e, outcome = OnFailed, batch.Outcome{End: batch.EndFailed, ExitCode: outcome.ExitCode, Reason: fmt.Sprintf("it has stopped at a checkpoint %d times", past.Stops)}
+		e, outcome = OnFailed, batch.Outcome{
+			End: batch.EndFailed, ExitCode: outcome.ExitCode,
+			Reason: fmt.Sprintf("it has stopped at a checkpoint %d times", past.Stops),
+		}
 	default:
-		e, outcome = OnKilled, batch.Outcome{End: batch.EndKilled, Reason: "walltime of " + j.Shape.Walltime.String() + ", over all that it was started"}
+		e, outcome = OnKilled,
+			batch.Outcome{
+				End:    batch.EndKilled,
+				Reason: "walltime of " + j.Shape.Walltime.String() + ", over all that it was started",
+			}
 	}
 	s.command(batch.CmdCancel, last)
 	return s.end(now, j, e, outcome, outputs)
@@ -95,11 +102,14 @@ func (s *Site) stopped(now batch.Time, j *Job, lives bool, outcome batch.Outcome
 func (s *Site) Runtimes(each func(owner, service string, estimate, runtime batch.Duration)) {
 	var ended []*Job
 	for _, j := range s.book.order {
-		if j != nil && j.Kept && (j.State == Done || j.State == Failed || j.State == Killed) && j.Started != batch.Never {
+		if j != nil && j.Kept && (j.State == Done || j.State == Failed || j.State == Killed) &&
+			j.Started != batch.Never {
 			ended = append(ended, j)
 		}
 	}
-	slices.SortStableFunc(ended, func(a, b *Job) int { return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(ended, func(a, b *Job) int {
+		return cmp.Or(cmp.Compare(a.Ended, b.Ended), cmp.Compare(a.ID, b.ID))
+	})
 	for _, j := range ended {
 		ran := j.past().Done + max(j.Ended.Sub(j.Started), 0)
 		if j.State == Killed { // its true runtime is longer than this
@@ -124,13 +134,16 @@ type Retries struct {
 func (r *Request) validateRetries() error {
 	switch {
 	case len(r.RetryOn) > 0 && r.Retries == 0:
-		return problem.Field(problem.BadValue, "request.retry_on", "exit codes together with retries", "exit codes, and no retries")
+		return problem.Field(problem.BadValue, "request.retry_on", "exit codes together with retries",
+			"exit codes, and no retries")
 	case len(r.RetryOn) > maxExitCode:
-		return problem.Field(problem.OutOfRange, "request.retry_on", fmt.Sprintf("at most %d exit codes", maxExitCode), "%d", len(r.RetryOn))
+		return problem.Field(problem.OutOfRange, "request.retry_on", fmt.Sprintf("at most %d exit codes", maxExitCode),
+			"%d", len(r.RetryOn))
 	}
 	for i, code := range r.RetryOn {
 		if code < 1 || code > maxExitCode {
-			return problem.Field(problem.OutOfRange, fmt.Sprintf("request.retry_on[%d]", i), fmt.Sprintf("1..%d", maxExitCode), "exit code %d", code)
+			return problem.Field(problem.OutOfRange, fmt.Sprintf("request.retry_on[%d]", i),
+				fmt.Sprintf("1..%d", maxExitCode), "exit code %d", code)
 		}
 	}
 	return nil

@@ -17,8 +17,11 @@ import (
 func saving(t *testing.T) (*Site, batch.Key) {
 	t.Helper()
 	s := named(t, "lyon")
-	r := &Request{Menu: menu(2, 100), Deadline: sec(1000), Agreement: &Agreement{Checkpoint: true, Value: 1, Penalty: 1}}
-	if _, err := s.Submit(sec(1), Submission{ID: numbered(1), Request: r}, windows{Profile: profile.New(0, 4)}); err != nil {
+	r := &Request{Menu: menu(2, 100), Deadline: sec(1000), Agreement: &Agreement{
+		Checkpoint: true, Value: 1, Penalty: 1,
+	}}
+	if _, err := s.Submit(sec(1), Submission{ID: numbered(1), Request: r},
+		windows{Profile: profile.New(0, 4)}); err != nil {
 		t.Fatal(err)
 	}
 	key := take(s, sec(1)).Plans[0].Key
@@ -50,7 +53,8 @@ func TestStoppedJobContinuesWithTheRestOfItsWalltime(t *testing.T) {
 	}
 	plan := fx.Plans[0]
 	if plan.Kind != batch.CmdSubmit || plan.After != first || plan.Key.Attempt != 2 || plan.Promise ||
-		plan.Job.Shape != (batch.Shape{Width: 2, Walltime: 70 * batch.Second}) || plan.Job.Done != 30*batch.Second || !plan.Job.Agreed {
+		plan.Job.Shape != (batch.Shape{Width: 2, Walltime: 70 * batch.Second}) || plan.Job.Done != 30*batch.Second ||
+		!plan.Job.Agreed {
 		t.Errorf("%+v, %+v", plan, plan.Job)
 	}
 	if _, err := s.Ended(sec(41), first, batch.Outcome{End: batch.EndStopped}, nil); err == nil {
@@ -70,11 +74,13 @@ func TestStoppedJobContinuesWithTheRestOfItsWalltime(t *testing.T) {
 	begins(t, again, 60, plan.Key)
 	plan = stops(t, again, 70, plan.Key).Plans[0]
 	begins(t, again, 100, plan.Key)
-	if j, err := again.Ended(sec(150), plan.Key, batch.Outcome{End: batch.EndDone}, nil); err != nil || j.Agreement() != AgreedKept {
+	if j, err := again.Ended(sec(150), plan.Key, batch.Outcome{End: batch.EndDone}, nil); err != nil ||
+		j.Agreement() != AgreedKept {
 		t.Errorf("%+v, %v", j, err)
 	}
 	j := job(t, again, numbered(1))
-	if diff := cmp.Diff(&Past{Stops: 2, Done: 40 * batch.Second, Started: sec(10), Stopped: sec(70)}, j.Past); diff != "" || j.Begun() != sec(10) {
+	if diff := cmp.Diff(&Past{Stops: 2, Done: 40 * batch.Second, Started: sec(10), Stopped: sec(70)},
+		j.Past); diff != "" || j.Begun() != sec(10) {
 		t.Error(diff)
 	}
 	var ran []string
@@ -105,7 +111,8 @@ func TestLostAttemptContinuesFromTheLastCheckpoint(t *testing.T) {
 		t.Fatalf("%+v", fx)
 	}
 	// What was done since the checkpoint is lost, and does not count.
-	if diff := cmp.Diff(&Past{Stops: 1, Done: 30 * batch.Second, Started: sec(10), Stopped: sec(40)}, job(t, s, numbered(1)).Past); diff != "" {
+	if diff := cmp.Diff(&Past{Stops: 1, Done: 30 * batch.Second, Started: sec(10), Stopped: sec(40)},
+		job(t, s, numbered(1)).Past); diff != "" {
 		t.Error(diff)
 	}
 	again := named(t, "lyon") // the server is killed here
@@ -148,7 +155,8 @@ func TestAgreementOfAStoppedJob(t *testing.T) {
 		s, key := saving(t)
 		next := stops(t, s, 40, key).Plans[0].Key
 		begins(t, s, 50, next)
-		if j, err := s.Ended(sec(c.ended), next, batch.Outcome{End: c.end}, nil); err != nil || j.Agreement() != c.want {
+		if j, err := s.Ended(sec(c.ended), next, batch.Outcome{End: c.end}, nil); err != nil ||
+			j.Agreement() != c.want {
 			t.Errorf("%s: %v, %v, want %v", name, j.Agreement(), err, c.want)
 		}
 	}
@@ -162,7 +170,8 @@ func TestStoppedJobThatDoesNotContinueLeavesTheBatchSystem(t *testing.T) {
 		}
 		take(s, sec(20))
 		fx := stops(t, s, 40, key)
-		if j := job(t, s, numbered(1)); j.State != Cancelled || j.Agreement() != AgreedVoid || j.Outcome().End != batch.EndCancelled {
+		if j := job(t, s, numbered(1)); j.State != Cancelled || j.Agreement() != AgreedVoid ||
+			j.Outcome().End != batch.EndCancelled {
 			t.Errorf("%+v", j)
 		}
 		over(t, fx, key)
@@ -184,7 +193,8 @@ func TestStoppedJobThatDoesNotContinueLeavesTheBatchSystem(t *testing.T) {
 			begins(t, s, 10, key)
 		}
 		fx := stops(t, s, 10, key)
-		if j := job(t, s, numbered(1)); j.State != Failed || j.Outcome().Reason != "it has stopped at a checkpoint 101 times" {
+		if j := job(t, s, numbered(1)); j.State != Failed ||
+			j.Outcome().Reason != "it has stopped at a checkpoint 101 times" {
 			t.Errorf("%+v", j)
 		}
 		over(t, fx, key)
@@ -194,7 +204,8 @@ func TestStoppedJobThatDoesNotContinueLeavesTheBatchSystem(t *testing.T) {
 // over wants that the batch system was told that nothing follows.
 func over(t *testing.T, fx Effects, key batch.Key) {
 	t.Helper()
-	if len(fx.Plans) != 0 || len(fx.Commands) != 1 || fx.Commands[0].Kind != batch.CmdCancel || fx.Commands[0].Key != key {
+	if len(fx.Plans) != 0 || len(fx.Commands) != 1 || fx.Commands[0].Kind != batch.CmdCancel ||
+		fx.Commands[0].Key != key {
 		t.Errorf("%+v", fx)
 	}
 }
@@ -330,7 +341,8 @@ func TestJobThatFailsWhileYieldingIsRetriedHere(t *testing.T) {
 	}
 	j := wants(t, s, "a", Waiting)
 	fx := take(s, sec(1))
-	if same(t, "plans", planned(fx.Plans), "submit a "); j.Retried != 1 || len(fx.Messages) != 1 || fx.Messages[0].Kind != Drop {
+	if same(t, "plans", planned(fx.Plans), "submit a "); j.Retried != 1 || len(fx.Messages) != 1 ||
+		fx.Messages[0].Kind != Drop {
 		t.Errorf("retried %d, messages %+v", j.Retried, fx.Messages)
 	}
 	s.Claimed(sec(2), key, false) // the answer about the attempt before
@@ -341,10 +353,13 @@ func TestJobOfAFinishedReservationIsNotRetried(t *testing.T) {
 	for now, want := range map[batch.Time]State{sec(60): Waiting, sec(151): Failed} {
 		s := named(t, "lyon")
 		p := windows{Profile: profile.New(0, 4), inside: sec(60)}
-		if _, err := s.Book(sec(1), Booking{ID: numbered(1), Width: 4, Duration: 100 * batch.Second, From: sec(50)}, p); err != nil {
+		if _, err := s.Book(sec(1), Booking{ID: numbered(1), Width: 4, Duration: 100 * batch.Second, From: sec(50)},
+			p); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Submit(sec(2), Submission{ID: "a", Request: &Request{Menu: menu(2, 10), Into: numbered(1), Retries: 3}}, p); err != nil {
+		if _, err := s.Submit(sec(2), Submission{ID: "a", Request: &Request{
+			Menu: menu(2, 10), Into: numbered(1), Retries: 3,
+		}}, p); err != nil {
 			t.Fatal(err)
 		}
 		done(t, s, now, "a", batch.Outcome{End: batch.EndFailed, ExitCode: 7})
@@ -358,11 +373,13 @@ func TestAttemptThatStartsTooLateBreaksTheAgreementBySite(t *testing.T) {
 	for started, want := range map[batch.Time]AgreementState{sec(5): BrokenByUser, sec(95): BrokenBySite} {
 		s := named(t, "s")
 		j := &Job{
-			ID: "a", State: Running, Shape: batch.Shape{Width: 1, Walltime: 10 * batch.Second}, Started: started, Kept: true, Attempt: 1,
+			ID: "a", State: Running, Shape: batch.Shape{Width: 1, Walltime: 10 * batch.Second}, Started: started,
+			Kept: true, Attempt: 1,
 			Needs: &Needs{Deadline: sec(100), Agreed: &Agreement{}, Retries: &Retries{Most: 1}}, agreement: AgreedOpen,
 		}
 		s.book.add(j)
-		if _, err := s.Ended(started.Add(batch.Second), j.Key(), batch.Outcome{End: batch.EndFailed, ExitCode: 1}, nil); err != nil {
+		if _, err := s.Ended(started.Add(batch.Second), j.Key(), batch.Outcome{End: batch.EndFailed, ExitCode: 1},
+			nil); err != nil {
 			t.Fatal(err)
 		}
 		wants(t, s, "a", Waiting)

@@ -27,7 +27,8 @@ func (s *Site) Hold(now batch.Time, round string, lease batch.Duration, ids []ba
 	case round == "":
 		return nil, problem.Field(problem.BadValue, "round", "a name of its own", "no name")
 	case lease < ShortestLease || lease > LongestLease:
-		return nil, problem.Field(problem.OutOfRange, "lease", fmt.Sprintf("%v..%v", ShortestLease, LongestLease), "%v", lease)
+		return nil, problem.Field(problem.OutOfRange, "lease", fmt.Sprintf("%v..%v", ShortestLease, LongestLease), "%v",
+			lease)
 	}
 	var jobs []*Job
 	if ids == nil {
@@ -101,7 +102,9 @@ func (s *Site) Place(now batch.Time, round, agent string, list []Placement) ([]J
 		switch {
 		case !j.heldFor(round):
 		case p.To != "" && s.mayMove(j, p.To) == nil:
-			s.startMove(now, j, MoveRequest{Job: j.ID, To: p.To, MinGain: p.MinGain, Reason: cmp.Or(p.Reason, "reallocation"), Agent: agent}, 0)
+			s.startMove(now, j, MoveRequest{
+				Job: j.ID, To: p.To, MinGain: p.MinGain, Reason: cmp.Or(p.Reason, "reallocation"), Agent: agent,
+			}, 0)
 		default:
 			s.placeHere(j, p.Shape)
 		}
@@ -122,11 +125,14 @@ func (s *Site) checkPlacement(field string, j *Job, p *Placement) error {
 	case p.To != "" || p.Shape == batch.Shape{}:
 		return nil
 	case p.Shape.Width < 1 || p.Shape.Width > s.width:
-		return problem.Field(problem.TooWide, field+".shape.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", p.Shape.Width)
+		return problem.Field(problem.TooWide, field+".shape.width", fmt.Sprintf("1..%d at this site", s.width),
+			"width %d", p.Shape.Width)
 	case p.Shape.Walltime < batch.Second || p.Shape.Walltime > s.maxWalltime():
-		return problem.Field(problem.OutOfRange, field+".shape.walltime", fmt.Sprintf("1s..%v at this site", s.maxWalltime()), "walltime %v", p.Shape.Walltime)
+		return problem.Field(problem.OutOfRange, field+".shape.walltime",
+			fmt.Sprintf("1s..%v at this site", s.maxWalltime()), "walltime %v", p.Shape.Walltime)
 	case j != nil && j.Needs != nil && batch.Charge(p.Shape.Width, j.Needs.Memory, s.perProcessor) > s.processors:
-		return problem.Field(problem.NoMemory, field+".shape.width", "a width whose memory the site has", "%d tasks of %d bytes each", p.Shape.Width, j.Needs.Memory)
+		return problem.Field(problem.NoMemory, field+".shape.width", "a width whose memory the site has",
+			"%d tasks of %d bytes each", p.Shape.Width, j.Needs.Memory)
 	}
 	return nil
 }

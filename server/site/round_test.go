@@ -119,7 +119,9 @@ func TestRoundsAreChecked(t *testing.T) {
 		"placements[1].shape.width":    {Job: "b", Shape: batch.Shape{Width: 5, Walltime: batch.Second}},
 		"placements[1].shape.walltime": {Job: "b", Shape: batch.Shape{Width: 1, Walltime: batch.Second - 1}},
 	} {
-		reason := map[string]problem.Reason{"to": problem.BadValue, "width": problem.TooWide, "walltime": problem.OutOfRange}[field[strings.LastIndex(field, ".")+1:]]
+		reason := map[string]problem.Reason{
+			"to": problem.BadValue, "width": problem.TooWide, "walltime": problem.OutOfRange,
+		}[field[strings.LastIndex(field, ".")+1:]]
 		_, err := s.Place(0, "r", "", []Placement{{Job: "a"}, p})
 		refused(t, err, reason, field)
 	}
@@ -140,7 +142,8 @@ func TestPlacementThatExceedsTheMemoryIsRefused(t *testing.T) {
 	hold(t, s, 0, "r", nil)
 	_, err = s.Place(0, "r", "", []Placement{{Job: "a", Shape: batch.Shape{Width: 3, Walltime: batch.Second}}})
 	refused(t, err, problem.NoMemory, "placements[0].shape.width")
-	if _, err = s.Place(0, "r", "", []Placement{{Job: "a", Shape: batch.Shape{Width: 2, Walltime: batch.Second}}}); err != nil {
+	if _, err = s.Place(0, "r", "",
+		[]Placement{{Job: "a", Shape: batch.Shape{Width: 2, Walltime: batch.Second}}}); err != nil {
 		t.Error(err)
 	}
 }

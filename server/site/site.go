@@ -57,7 +57,9 @@ type Patience struct {
 
 // DefaultPatience is the default of Config.Patience. Move is long because the target fetches the
 // job's input before it answers.
-var DefaultPatience = Patience{First: batch.Second, Longest: 30 * batch.Second, Move: 10 * batch.Minute, Idle: 30 * batch.Second}
+var DefaultPatience = Patience{
+	First: batch.Second, Longest: 30 * batch.Second, Move: 10 * batch.Minute, Idle: 30 * batch.Second,
+}
 
 // Validate reports all problems, each with its key.
 func (c *Config) Validate() error {
@@ -129,8 +131,9 @@ func New(c Config) (*Site, error) {
 	}
 	c.Attempts = cmp.Or(c.Attempts, DefaultAttempts)
 	c.Patience = Patience{
-		First: cmp.Or(c.Patience.First, DefaultPatience.First), Longest: cmp.Or(c.Patience.Longest, DefaultPatience.Longest),
-		Move: cmp.Or(c.Patience.Move, DefaultPatience.Move), Idle: cmp.Or(c.Patience.Idle, DefaultPatience.Idle),
+		First:   cmp.Or(c.Patience.First, DefaultPatience.First),
+		Longest: cmp.Or(c.Patience.Longest, DefaultPatience.Longest),
+		Move:    cmp.Or(c.Patience.Move, DefaultPatience.Move), Idle: cmp.Or(c.Patience.Idle, DefaultPatience.Idle),
 	}
 	c.Patience.Longest = max(c.Patience.Longest, c.Patience.First)
 	s := &Site{

@@ -68,7 +68,10 @@ func call(t *rapid.T, s *Site, id batch.JobID) {
 	}
 	switch rapid.IntRange(0, 13).Draw(t, "call") {
 	case 0, 1:
-		r := &Request{Menu: menu(rapid.Int64Range(1, 4).Draw(t, "width"), rapid.Int64Range(1, 99).Draw(t, "walltime")), Memory: rapid.Int64Range(0, 4).Draw(t, "memory")}
+		r := &Request{
+			Menu:   menu(rapid.Int64Range(1, 4).Draw(t, "width"), rapid.Int64Range(1, 99).Draw(t, "walltime")),
+			Memory: rapid.Int64Range(0, 4).Draw(t, "memory"),
+		}
 		_, _ = s.Submit(now, Submission{ID: id, Request: r}, instant{})
 	case 2:
 		_, _ = s.Starting(now, key)

@@ -17,17 +17,22 @@ func TestSubmitTunesAndTellsTheBatchSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := batch.Job{
-		Shape: batch.Shape{Width: 4, Walltime: seconds(105)}, Owner: "ada", Name: "seven", Memory: 7, CPU: batch.One / 2, Site: "b", Input: 9,
+		Shape: batch.Shape{Width: 4, Walltime: seconds(105)}, Owner: "ada", Name: "seven", Memory: 7,
+		CPU: batch.One / 2, Site: "b", Input: 9,
 	}
 	fx := take(s, 0)
-	same(t, "plans", fx.Plans, []batch.Command{{Kind: batch.CmdSubmit, Key: batch.Key{Job: "a", Attempt: 1}, Job: &want}})
+	same(t, "plans", fx.Plans, []batch.Command{{
+		Kind: batch.CmdSubmit, Key: batch.Key{Job: "a", Attempt: 1}, Job: &want,
+	}})
 	if len(fx.Commands)+len(fx.Claims)+len(fx.Messages)+len(fx.Discard) != 0 {
 		t.Errorf("effects: %+v", fx)
 	}
-	if len(fx.Writes) != 1 || fx.Writes[0].Record.State != "waiting" || string(fx.Writes[0].Dossier.Decision) != "why" || fx.Writes[0].Until != 0 {
+	if len(fx.Writes) != 1 || fx.Writes[0].Record.State != "waiting" ||
+		string(fx.Writes[0].Dossier.Decision) != "why" || fx.Writes[0].Until != 0 {
 		t.Errorf("writes: %+v", fx.Writes)
 	}
-	if j.State != Waiting || j.Estimate.Completion != seconds(105) || !j.Kept || j.Started != batch.Never || j.Ended != batch.Never || j.Revision != 1 {
+	if j.State != Waiting || j.Estimate.Completion != seconds(105) || !j.Kept || j.Started != batch.Never ||
+		j.Ended != batch.Never || j.Revision != 1 {
 		t.Errorf("job: %+v", j)
 	}
 }
@@ -36,7 +41,8 @@ func TestRepeatedSubmissionReturnsTheSameJob(t *testing.T) {
 	s := newSite(t, services, 8, Exhaustive)
 	request := func() *Request {
 		return &Request{
-			Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Int(3)}, Labels: map[string]string{"a": "b"},
+			Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Int(3)},
+			Labels:   map[string]string{"a": "b"},
 			Licenses: []batch.License{{Name: "x", Copies: 1}}, Deadline: 1 << 50,
 		}
 	}
@@ -46,7 +52,8 @@ func TestRepeatedSubmissionReturnsTheSameJob(t *testing.T) {
 	if fx := take(s, 99); err != nil || !fx.Empty() {
 		t.Fatalf("again: %+v, %v", fx, err)
 	}
-	if again.Revision != first.Revision || again.Needs != first.Needs || again.Estimate != first.Estimate || again.Submitted != 0 {
+	if again.Revision != first.Revision || again.Needs != first.Needs || again.Estimate != first.Estimate ||
+		again.Submitted != 0 {
 		t.Errorf("again: %+v", again)
 	}
 	if _, err := s.Running(5, first.Key(), nil, nil); err != nil {
@@ -100,14 +107,16 @@ func TestARefusedSubmissionLeavesNothingBehind(t *testing.T) {
 func TestAWithdrawnJobIsNeverAccepted(t *testing.T) {
 	s := named(t, "s")
 	for i := range 2 { // the answer may have been lost
-		if withdrawn, j := s.Withdraw(batch.Time(i), "a"); !withdrawn || !j.Withdrawn || j.State != Absent || j.Revision != 1 {
+		if withdrawn, j := s.Withdraw(batch.Time(i), "a"); !withdrawn || !j.Withdrawn || j.State != Absent ||
+			j.Revision != 1 {
 			t.Fatalf("withdrawn: %v, %+v", withdrawn, j)
 		}
 	}
 	_, err := s.Submit(2, Submission{ID: "a", Request: &Request{Menu: menu(1, 1)}}, instant{})
 	refused(t, err, problem.Withdrawn, "job_id")
 	fx := take(s, 3)
-	if len(fx.Writes) != 1 || !fx.Writes[0].Record.Withdrawn || fx.Writes[0].Until != batch.Time(3).Add(Horizon) || fx.Writes[0].Dossier != nil || s.Knows("a") {
+	if len(fx.Writes) != 1 || !fx.Writes[0].Record.Withdrawn || fx.Writes[0].Until != batch.Time(3).Add(Horizon) ||
+		fx.Writes[0].Dossier != nil || s.Knows("a") {
 		t.Fatalf("%+v", fx)
 	}
 	// From the disk, too.
@@ -160,7 +169,8 @@ func TestDrainingSiteRefusesNewJobsOnly(t *testing.T) {
 	answers := make([]Answer, 1)
 	s.Quotes(1, []Question{{Request: &Request{Menu: menu(1, 1)}}}, answers, instant{})
 	refused(t, answers[0].Err, problem.Draining, "")
-	if answer, _ := s.Receive(1, reservation("t", "s", "b", 1), idle("b", 9)); answer.Kind != Refused || answer.Why == "" {
+	if answer, _ := s.Receive(1, reservation("t", "s", "b", 1), idle("b", 9)); answer.Kind != Refused ||
+		answer.Why == "" {
 		t.Errorf("a reservation: %+v", answer)
 	}
 	if s.Knows("b") || !s.Draining() {
@@ -270,7 +280,8 @@ func TestLaunchedJobIsCancelledByTheBatchSystem(t *testing.T) {
 					t.Error("the claim of an attempt that was launched is made")
 				}
 			}
-			if got, err := s.Ended(3, key, batch.Outcome{End: tt.end}, nil); err != nil || got.State != tt.want || got.Cancel {
+			if got, err := s.Ended(3, key, batch.Outcome{End: tt.end}, nil); err != nil || got.State != tt.want ||
+				got.Cancel {
 				t.Errorf("%+v %v", got, err)
 			}
 			take(s, 3)
@@ -321,7 +332,8 @@ func TestWaitingJobIsCancelledByAClaim(t *testing.T) {
 				same(t, "commands", take(s, 3).Commands, []batch.Command{{Kind: batch.CmdCancel, Key: key}})
 				if won {
 					j := wants(t, s, "a", Cancelled)
-					if j.Cancel || j.Ended != 3 || j.Outcome().End != batch.EndCancelled || s.Load() != (Load{Ended: 1, Processors: 4}) {
+					if j.Cancel || j.Ended != 3 || j.Outcome().End != batch.EndCancelled ||
+						s.Load() != (Load{Ended: 1, Processors: 4}) {
 						t.Errorf("%+v, %+v", j, s.Load())
 					}
 				} else if j := wants(t, s, "a", Cancelling); !j.busy || s.Load().Busy != 2 {
@@ -343,11 +355,13 @@ func TestCancelSurvivesAnEarlierEventOfTheBatchSystem(t *testing.T) {
 	for _, from := range []State{Waiting, Yielding} {
 		s, key := in(t, from)
 		_, _ = s.Cancel(2, "a")
-		if j, err := s.Running(3, key, []string{"n"}, nil); err != nil || j.State != Cancelling || j.Started != 3 || s.Load().Busy != 2 {
+		if j, err := s.Running(3, key, []string{"n"}, nil); err != nil || j.State != Cancelling || j.Started != 3 ||
+			s.Load().Busy != 2 {
 			t.Errorf("%v: %+v %v", from, j, err)
 		}
 		s.Claimed(4, key, false)
-		if fx := take(s, 4); len(fx.Commands) == 0 || fx.Commands[0] != (batch.Command{Kind: batch.CmdCancel, Key: key}) {
+		if fx := take(s, 4); len(fx.Commands) == 0 ||
+			fx.Commands[0] != (batch.Command{Kind: batch.CmdCancel, Key: key}) {
 			t.Errorf("%v: commands %+v", from, fx.Commands)
 		}
 		wants(t, s, "a", Cancelling)
@@ -392,7 +406,8 @@ func TestCancelOfAnIncomingJobIsAppliedOnArrival(t *testing.T) {
 		if j.Cancel {
 			t.Errorf("%v: the cancel is still recorded", tt.news)
 		}
-		if fx := take(s, 3); len(fx.Commands) != 1 || fx.Commands[0] != (batch.Command{Kind: batch.CmdCancel, Key: key}) {
+		if fx := take(s, 3); len(fx.Commands) != 1 ||
+			fx.Commands[0] != (batch.Command{Kind: batch.CmdCancel, Key: key}) {
 			t.Errorf("%v: %+v", tt.news, fx.Commands)
 		}
 	}

@@ -44,7 +44,8 @@ func TestTimersRingInOrder(t *testing.T) {
 			}
 			for i, at := range s.book.timers {
 				if int(at.job.slot) != i+1 || set[at.job] != at.due {
-					t.Fatalf("job %s is in slot %d, not %d, due %v, not %v", at.job.ID, at.job.slot, i+1, at.due, set[at.job])
+					t.Fatalf("job %s is in slot %d, not %d, due %v, not %v", at.job.ID, at.job.slot, i+1, at.due,
+						set[at.job])
 				}
 			}
 		}

@@ -120,7 +120,9 @@ func (j *Job) verdict(epoch uint32) MessageKind {
 	if j == nil || j.Transit == nil {
 		return Pending
 	}
-	i, _ := slices.BinarySearchFunc(j.Transit.Assigned, epoch, func(v Verdict, e uint32) int { return cmp.Compare(v.Epoch, e) })
+	i, _ := slices.BinarySearchFunc(j.Transit.Assigned, epoch, func(v Verdict, e uint32) int {
+		return cmp.Compare(v.Epoch, e)
+	})
 	if i == len(j.Transit.Assigned) || epoch < j.Transit.Assigned[i].First {
 		return Pending
 	}

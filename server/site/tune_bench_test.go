@@ -76,7 +76,8 @@ func newCrowd(t testing.TB, name string, tuning Tuning, waiting int) *crowd {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.Submit(&batch.Job{Handle: batch.Handle(h), Shape: q.Shape}, 1+q.Shape.Walltime*batch.Duration(1+r.IntN(100))/100)
+		e.Submit(&batch.Job{Handle: batch.Handle(h), Shape: q.Shape},
+			1+q.Shape.Walltime*batch.Duration(1+r.IntN(100))/100)
 		e.Pass()
 		for h-len(c.ended) > waiting { // those who run are not counted: they are few
 			e.Advance(e.Next())

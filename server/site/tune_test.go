@@ -115,7 +115,8 @@ func seconds(n int64) batch.Duration { return batch.Duration(n) * batch.Second }
 func TestFigure2OfThePaper(t *testing.T) {
 	// Completion times of each width: 7, 6.5, 7.33, 1.75 and 7.4 minutes.
 	for width, want := range map[int32]int64{1: 420, 2: 390, 3: 440, 4: 105, 5: 444} {
-		q, err := newSite(t, sevenMinutes, 5, Exhaustive).Quote(0, Question{Request: &Request{Service: "seven", Width: width}}, figure2())
+		q, err := newSite(t, sevenMinutes, 5, Exhaustive).Quote(0,
+			Question{Request: &Request{Service: "seven", Width: width}}, figure2())
 		if err != nil || q.Completion != seconds(want) {
 			t.Errorf("width %d: completion %v %v, want %d s", width, q.Completion, err, want)
 		}
@@ -126,15 +127,20 @@ func TestFigure2OfThePaper(t *testing.T) {
 		asked  []int32
 		calls  int
 	}{
-		{Exhaustive, Quote{Shape: batch.Shape{Width: 4, Walltime: seconds(105)}, Run: seconds(105), Completion: seconds(105), Kind: batch.Promised}, []int32{1, 2, 3, 4, 5}, 1},
+		{Exhaustive, Quote{
+			Shape: batch.Shape{Width: 4, Walltime: seconds(105)}, Run: seconds(105), Completion: seconds(105),
+			Kind: batch.Promised,
+		}, []int32{1, 2, 3, 4, 5}, 1},
 		{Binary, Quote{
-			Shape: batch.Shape{Width: 2, Walltime: seconds(210)}, Wait: seconds(180), Run: seconds(210), Completion: seconds(390), Kind: batch.Promised,
+			Shape: batch.Shape{Width: 2, Walltime: seconds(210)}, Wait: seconds(180), Run: seconds(210),
+			Completion: seconds(390), Kind: batch.Promised,
 		}, []int32{1, 5, 3, 2}, 4},
 	}
 	for _, tt := range tests {
 		t.Run(tt.tuning.String(), func(t *testing.T) {
 			p := figure2()
-			got, err := newSite(t, sevenMinutes, 5, tt.tuning).Quote(0, Question{Request: &Request{Service: "seven"}}, p)
+			got, err := newSite(t, sevenMinutes, 5, tt.tuning).Quote(0, Question{Request: &Request{Service: "seven"}},
+				p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +212,8 @@ func TestExhaustiveTuningMatchesBruteForceAndIsNeverWorseThanBinary(t *testing.T
 		var menu []batch.Shape
 		for w := int32(1); w <= n; w++ {
 			if rapid.Bool().Draw(t, "offered") || w == n {
-				menu = append(menu, batch.Shape{Width: w, Walltime: seconds(rapid.Int64Range(1, 20).Draw(t, "walltime"))})
+				menu = append(menu,
+					batch.Shape{Width: w, Walltime: seconds(rapid.Int64Range(1, 20).Draw(t, "walltime"))})
 			}
 		}
 		var want batch.Shape

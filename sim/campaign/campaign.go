@@ -135,7 +135,8 @@ func (p *parser) parse(data []byte) (*Campaign, error) {
 	}
 	if len(p.problems) == 0 {
 		if c.most() > MaxExperiments {
-			p.problems = append(p.problems, &config.FieldError{Message: fmt.Sprintf("too many experiments, accepted: at most %d", MaxExperiments)})
+			p.problems = append(p.problems,
+				&config.FieldError{Message: fmt.Sprintf("too many experiments, accepted: at most %d", MaxExperiments)})
 		}
 	}
 	if err := file.Check(p.problems); err != nil {
@@ -298,8 +299,9 @@ func find(campaign, name string) (Scenario, *config.FieldError) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s, &config.FieldError{
-			Value:    name,
-			Accepted: strings.Join(scenarios.Names(), ", ") + ", or the path of a scenario file from the campaign's folder",
+			Value: name,
+			Accepted: strings.Join(scenarios.Names(), ", ") + ", or the path of a scenario file from the campaign's " +
+				"folder",
 		}
 	case err != nil:
 		return s, &config.FieldError{Message: err.Error()}

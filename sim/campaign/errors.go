@@ -36,7 +36,8 @@ type LockedError struct{ Dir string }
 
 // Error names the remedy.
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("folder %s: another process writes results there, accepted: another folder, or wait until it has ended", e.Dir)
+	return fmt.Sprintf("folder %s: another process writes results there, accepted: another folder, or wait until it "+
+		"has ended", e.Dir)
 }
 
 // MismatchError reports results of another campaign in the folder.
@@ -47,7 +48,8 @@ type MismatchError struct {
 
 // Error names the differences and the remedy.
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("folder %s has results of another campaign:\n  %s\naccepted: another folder, the campaign as it was, or remove the folder to start again",
+	return fmt.Sprintf("folder %s has results of another campaign:\n  %s\n"+
+		"accepted: another folder, the campaign as it was, or remove the folder to start again",
 		e.Dir, strings.Join(e.Differences, "\n  "))
 }
 
@@ -60,7 +62,8 @@ type DamagedError struct {
 
 // Error names the remedy.
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("%s:%d: %s, accepted: a journal as drover wrote it; cut it before that line, or remove the folder to start again", e.File, e.Line, e.What)
+	return fmt.Sprintf("%s:%d: %s, accepted: a journal as drover wrote it; cut it before that line, or remove the "+
+		"folder to start again", e.File, e.Line, e.What)
 }
 
 // ChangedError reports a reference that differs from the journal: old and new rows are not
@@ -74,7 +77,8 @@ type ChangedError struct {
 
 // Error names the remedy.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("folder %s: %s: %s was %s and is %s now: drover has changed since; remove the folder to start again, or take another",
+	return fmt.Sprintf("folder %s: %s: %s was %s and is %s now: drover has changed since; remove the folder to start "+
+		"again, or take another",
 		e.Dir, e.Experiment, e.Column, orNothing(e.Was), orNothing(e.Is))
 }
 

@@ -78,7 +78,9 @@ func (f *folder) take(records []record) error {
 			i, known = at[[keys]string(r.Row)]
 		}
 		if !known || f.rows[i] != nil {
-			return &DamagedError{filepath.Join(f.dir, journalName), k + 2, "a row that the campaign does not have, or twice"}
+			return &DamagedError{
+				filepath.Join(f.dir, journalName), k + 2, "a row that the campaign does not have, or twice",
+			}
 		}
 		f.rows[i], f.walls[i] = r.Row, r.Wall
 		f.done++

@@ -26,7 +26,8 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 			t.Fatal(whole[3])
 		}
 		changed := bytes.Replace(text, []byte(from), []byte(to), 1)
-		return strings.Replace(strings.Replace(whole[3], string(text), string(changed), 1), whole[3][:8], sumText(checksum(changed)), 1)
+		return strings.Replace(strings.Replace(whole[3], string(text), string(changed), 1), whole[3][:8],
+			sumText(checksum(changed)), 1)
 	}
 	broken := strings.Replace(whole[3], "false", "falsy", 1)
 	for name, tc := range map[string]struct {
@@ -47,7 +48,8 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		}
 		_, err := Run(t.Context(), c, o)
 		d, ok := errors.AsType[*DamagedError](err)
-		if !ok || d.Line != tc.line || !strings.Contains(d.What, tc.what) || !strings.Contains(err.Error(), "start again") {
+		if !ok || d.Line != tc.line || !strings.Contains(d.What, tc.what) ||
+			!strings.Contains(err.Error(), "start again") {
 			t.Errorf("%s: %v, want line %d, %s", name, err, tc.line, tc.what)
 		}
 		if got := fileText(t, o.Dir, journalName); got != tc.text {

@@ -80,7 +80,9 @@ func (f *fake) prepare(_ context.Context, s *Scenario, _ int) (prepared, error) 
 	return &fakeScenario{f, s.Name}, nil
 }
 
-func (f *fakeScenario) run(ctx context.Context, e *Experiment, reference *sim.Result) (*sim.Result, sim.Comparison, error) {
+func (f *fakeScenario) run(
+	ctx context.Context, e *Experiment, reference *sim.Result,
+) (*sim.Result, sim.Comparison, error) {
 	f.mu.Lock()
 	f.ran = append(f.ran, e.String())
 	f.mu.Unlock()
@@ -91,13 +93,16 @@ func (f *fakeScenario) run(ctx context.Context, e *Experiment, reference *sim.Re
 	}
 	group := fmt.Sprint(e.Key[:5])
 	result := &sim.Result{Summary: sim.Summary{Schema: group}}
-	if e.Key[0] != f.name || e.Reference != (reference == nil) || reference != nil && reference.Summary.Schema != group {
+	if e.Key[0] != f.name || e.Reference != (reference == nil) ||
+		reference != nil && reference.Summary.Schema != group {
 		return nil, sim.Comparison{}, fmt.Errorf("%v is run in scenario %s with reference %v", e, f.name, reference)
 	}
 	h := fnv.New32a()
 	_, _ = fmt.Fprint(h, f.salt, e.Key) // a hash never fails
 	n := int(h.Sum32())
-	return result, sim.Comparison{Jobs: 10, GridJobs: n % 7, Impacted: n % 3, ResponseMean: float64(n%1000) / 7, RelativeResponse: 0.5}, nil
+	return result, sim.Comparison{
+		Jobs: 10, GridJobs: n % 7, Impacted: n % 3, ResponseMean: float64(n%1000) / 7, RelativeResponse: 0.5,
+	}, nil
 }
 
 // counter is a clock that advances by a second at each call.

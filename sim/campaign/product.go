@@ -67,10 +67,11 @@ func (c *Campaign) Experiments() []Experiment {
 				for _, tuning := range c.Tunings {
 					for _, seed := range c.Seeds {
 						reference := Experiment{
-							Scenario: s, Homogeneous: homogeneous, Dedicated: dedicated, Tuning: tuning, Seed: seed, Reference: true,
+							Scenario: s, Homogeneous: homogeneous, Dedicated: dedicated, Tuning: tuning, Seed: seed,
+							Reference: true,
 							Key: [keys]string{
-								c.Scenarios[s].Name, strconv.FormatBool(homogeneous), strconv.FormatBool(dedicated), tuning.String(),
-								strconv.FormatUint(seed, 10), none,
+								c.Scenarios[s].Name, strconv.FormatBool(homogeneous), strconv.FormatBool(dedicated),
+								tuning.String(), strconv.FormatUint(seed, 10), none,
 							},
 						}
 						all = append(all, reference)

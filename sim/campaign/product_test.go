@@ -86,7 +86,8 @@ func TestQuickLeavesASmallPartAndSaysWhatItCuts(t *testing.T) {
 	}
 	q, cuts := c.Quick()
 	want := []string{
-		"the first 14 days of each scenario", "1 of 10 seeds", "1 of 2 homogeneous", "2 of 5 periods", "2 of 13 scenarios", "2 of 6 heuristics",
+		"the first 14 days of each scenario", "1 of 10 seeds", "1 of 2 homogeneous", "2 of 5 periods",
+		"2 of 13 scenarios", "2 of 6 heuristics",
 	}
 	if d := cmp.Diff(want, cuts); d != "" || q.Days != quickDays || q.count() > quickExperiments {
 		t.Errorf("%d days, %d experiments\n%s", q.Days, q.count(), d)

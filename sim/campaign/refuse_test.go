@@ -36,7 +36,8 @@ func TestFolderOfAnotherCampaignIsRefused(t *testing.T) {
 		{changed, "scenario b: its text has changed"},
 	} {
 		_, err := Run(t.Context(), tc.c, o)
-		if m, ok := errors.AsType[*MismatchError](err); !ok || m.Differences[0] != tc.want || !strings.Contains(err.Error(), "another folder") {
+		if m, ok := errors.AsType[*MismatchError](err); !ok || m.Differences[0] != tc.want ||
+			!strings.Contains(err.Error(), "another folder") {
 			t.Errorf("error %v, want %s", err, tc.want)
 		}
 	}
@@ -63,13 +64,17 @@ func TestReferenceWithOtherFiguresIsRefused(t *testing.T) {
 	r := &fake{salt: "new"}
 	_, err := Run(t.Context(), c, options(dir, r))
 	ce, ok := errors.AsType[*ChangedError](err)
-	if !ok || ce.Experiment != "a, seed 1, reference" || ce.Column != "grid_jobs" || !strings.Contains(err.Error(), "start again") {
+	if !ok || ce.Experiment != "a, seed 1, reference" || ce.Column != "grid_jobs" ||
+		!strings.Contains(err.Error(), "start again") {
 		t.Errorf("error %v", err)
 	}
-	if slices.ContainsFunc(r.ran, func(e string) bool { return strings.HasPrefix(e, "a, seed 1, ") && !strings.HasSuffix(e, "reference") }) {
+	if slices.ContainsFunc(r.ran, func(e string) bool {
+		return strings.HasPrefix(e, "a, seed 1, ") && !strings.HasSuffix(e, "reference")
+	}) {
 		t.Errorf("experiments of the changed reference ran: %q", r.ran)
 	}
-	if after := fileText(t, dir, journalName); !strings.HasPrefix(after, before) || strings.Contains(after[len(before):], `"a","false","true","exhaustive","1"`) {
+	if after := fileText(t, dir, journalName); !strings.HasPrefix(after, before) ||
+		strings.Contains(after[len(before):], `"a","false","true","exhaustive","1"`) {
 		t.Errorf("journal\n%s", after)
 	}
 }
@@ -100,7 +105,8 @@ func TestForeignFilesAreNotOverwritten(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Run(t.Context(), parsed(t, small), options(dir, &fake{})); err == nil || !strings.Contains(err.Error(), "accepted") {
+		if _, err := Run(t.Context(), parsed(t, small), options(dir, &fake{})); err == nil ||
+			!strings.Contains(err.Error(), "accepted") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := fileText(t, dir, name); got != text {

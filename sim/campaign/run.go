@@ -252,9 +252,9 @@ type simulated struct {
 	local    sim.Fraction // of the scenario itself
 }
 
-func (s *simulated) run(ctx context.Context, e *Experiment, reference *sim.Result) (*sim.Result, sim.Comparison,
-	error,
-) {
+func (s *simulated) run(
+	ctx context.Context, e *Experiment, reference *sim.Result,
+) (*sim.Result, sim.Comparison, error) {
 	v := sim.Variant{Seed: e.Seed, Homogeneous: e.Homogeneous, Tuning: e.Tuning.String()}
 	if !e.Dedicated {
 		if v.Local = s.local; v.Local.IsZero() {

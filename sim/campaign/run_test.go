@@ -29,7 +29,8 @@ func TestResultsAreTheSameWithAnyNumberOfWorkers(t *testing.T) {
 		}
 	}
 	lines := strings.Split(want, "\n")
-	if len(lines) != 22 || lines[0] != strings.Join(Columns, ",") || !strings.HasPrefix(lines[1], "a,false,true,exhaustive,1,none,,,,,,") ||
+	if len(lines) != 22 || lines[0] != strings.Join(Columns, ",") ||
+		!strings.HasPrefix(lines[1], "a,false,true,exhaustive,1,none,,,,,,") ||
 		!strings.HasPrefix(lines[20], "b,false,true,exhaustive,2,all-cancellation,minmin,20,3600,60,3,") {
 		t.Errorf("results:\n%s", want)
 	}
@@ -42,8 +43,8 @@ func TestAReferenceHasNothingToCompareWith(t *testing.T) {
 		row := strings.Split(line, ",")
 		for i, name := range Columns {
 			compares := slices.Contains([]string{
-				"impacted", "impacted_share", "reallocations", "reallocations_share", "early", "early_share", "relative_response",
-				"response_reference", "bounded_slowdown_reference",
+				"impacted", "impacted_share", "reallocations", "reallocations_share", "early", "early_share",
+				"relative_response", "response_reference", "bounded_slowdown_reference",
 			}, name)
 			of := name == "early_share" || name == "relative_response"
 			impacted := row[slices.Index(Columns, "impacted")]
@@ -60,7 +61,8 @@ func TestTimingIsInItsOwnFile(t *testing.T) {
 	o.Workers = 1
 	mustRun(t, parsed(t, small), o)
 	lines := strings.Split(strings.TrimSpace(fileText(t, o.Dir, TimingName)), "\n")
-	if len(lines) != 21 || !strings.HasSuffix(lines[0], "patience,wall_seconds,jobs_per_second") || lines[1] != "a,false,true,exhaustive,1,none,,,,,,1.000,10" {
+	if len(lines) != 21 || !strings.HasSuffix(lines[0], "patience,wall_seconds,jobs_per_second") ||
+		lines[1] != "a,false,true,exhaustive,1,none,,,,,,1.000,10" {
 		t.Errorf("timing:\n%s", strings.Join(lines, "\n"))
 	}
 }
@@ -88,8 +90,10 @@ func TestCampaignResumesFromAnyTornJournal(t *testing.T) {
 		if got := fileText(t, dir, ResultsName); got != want {
 			t.Fatalf("cut after %d bytes:\n%s", n, cmp.Diff(want, got))
 		}
-		if lines := max(0, strings.Count(whole[:n], "\n")-1); report.Resumed != lines || len(r.ran) < 6-lines || len(r.ran) > 6-lines+2 {
-			t.Fatalf("cut after %d bytes: %d experiments were resumed, want %d, and %v ran", n, report.Resumed, lines, r.ran)
+		if lines := max(0, strings.Count(whole[:n], "\n")-1); report.Resumed != lines || len(r.ran) < 6-lines ||
+			len(r.ran) > 6-lines+2 {
+			t.Fatalf("cut after %d bytes: %d experiments were resumed, want %d, and %v ran", n, report.Resumed, lines,
+				r.ran)
 		}
 		if got := fileText(t, dir, journalName); strings.Count(got, "\n") != 7 {
 			t.Fatalf("cut after %d bytes: journal\n%s", n, got)
@@ -124,7 +128,8 @@ func TestInterruptedCampaignKeepsItsRowsAndSaysHowToResume(t *testing.T) {
 	}
 	_, err := Run(ctx, c, o)
 	interrupted, ok := errors.AsType[*InterruptedError](err)
-	if !ok || !errors.Is(err, context.Canceled) || interrupted.Done < 7 || interrupted.Done > 9 || interrupted.Total != 20 {
+	if !ok || !errors.Is(err, context.Canceled) || interrupted.Done < 7 || interrupted.Done > 9 ||
+		interrupted.Total != 20 {
 		t.Fatalf("error %v", err)
 	}
 	if !strings.Contains(err.Error(), "of 20 experiments are in "+dir+"; the same command resumes") {
@@ -248,7 +253,8 @@ func TestWorkersAreBounded(t *testing.T) {
 	for _, workers := range []int{-1, MaxWorkers + 1} {
 		o := options(t.TempDir(), &fake{})
 		o.Workers = workers
-		if _, err := Run(t.Context(), parsed(t, small), o); err == nil || !strings.Contains(err.Error(), "accepted: 1..1024") {
+		if _, err := Run(t.Context(), parsed(t, small), o); err == nil ||
+			!strings.Contains(err.Error(), "accepted: 1..1024") {
 			t.Errorf("%d workers: %v", workers, err)
 		}
 	}

@@ -26,7 +26,9 @@ func loadMade(t *testing.T, lists string) *Campaign {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "c.yaml")
-	for name, text := range map[string]string{"c.yaml": "version: 1\nname: c\nscenarios: [made.yaml]\n" + lists, "made.yaml": made} {
+	for name, text := range map[string]string{
+		"c.yaml": "version: 1\nname: c\nscenarios: [made.yaml]\n" + lists, "made.yaml": made,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +41,9 @@ func loadMade(t *testing.T, lists string) *Campaign {
 }
 
 func TestRowsMatchTheSimulatorsComparison(t *testing.T) {
-	c := loadMade(t, "seeds: [5]\ndedicated: [true, false]\nhomogeneous: [false, true]\ntunings: [exhaustive, binary]\nalgorithms: [all-cancellation]\nheuristics: [minmin]\npatience: [off]\n")
+	c := loadMade(t,
+		"seeds: [5]\ndedicated: [true, false]\nhomogeneous: [false, true]\ntunings: [exhaustive, binary]\n"+
+			"algorithms: [all-cancellation]\nheuristics: [minmin]\npatience: [off]\n")
 	o := options(t.TempDir(), nil)
 	rows, err := csv.NewReader(strings.NewReader(mustRun(t, c, o))).ReadAll()
 	if err != nil || len(rows) != 17 {

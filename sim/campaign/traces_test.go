@@ -30,7 +30,8 @@ func TestMissingTracesAreReportedBeforeTheFirstExperiment(t *testing.T) {
 	o := options(filepath.Join(dir, "out"), nil)
 	_, err = Run(t.Context(), c, o)
 	missing, ok := errors.AsType[*swf.TraceNotFoundError](err)
-	if !ok || missing.Looked[0] != filepath.Join(dir, "nowhere.swf") || !strings.Contains(err.Error(), "scenario real.yaml: site far: ") {
+	if !ok || missing.Looked[0] != filepath.Join(dir, "nowhere.swf") ||
+		!strings.Contains(err.Error(), "scenario real.yaml: site far: ") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(o.Dir); !errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +56,8 @@ func TestChangedTraceIsRefused(t *testing.T) {
 	mustRun(t, c, o)
 	write("; two\n")
 	_, err := Run(t.Context(), c, o)
-	if m, ok := errors.AsType[*MismatchError](err); !ok || len(m.Differences) != 1 || m.Differences[0] != "scenario b: its traces have changed" {
+	if m, ok := errors.AsType[*MismatchError](err); !ok || len(m.Differences) != 1 ||
+		m.Differences[0] != "scenario b: its traces have changed" {
 		t.Errorf("error %v", err)
 	}
 	write("; one\n")

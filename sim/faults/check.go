@@ -37,7 +37,8 @@ func (w *world) check(f *fact) {
 		accepts = 1
 	}
 	if !f.lost && live+over != accepts {
-		f.wrong("accepted %d times, %d sites have authority and %d hand it over: %s", accepts, live, over, w.whereabouts(f))
+		f.wrong("accepted %d times, %d sites have authority and %d hand it over: %s", accepts, live, over,
+			w.whereabouts(f))
 	}
 }
 
@@ -153,7 +154,8 @@ func (w *world) started(h *host, c *claim) {
 	case final(r.State) || f.answered != 0:
 		f.wrong("it runs at %s after its end: %s", h.s.name, w.whereabouts(f))
 	case r.Under != c.key.Epoch || r.Attempt != c.key.Attempt:
-		f.wrong("attempt %d/%d runs at %s, and the record there is of attempt %d/%d", c.key.Epoch, c.key.Attempt, h.s.name,
+		f.wrong("attempt %d/%d runs at %s, and the record there is of attempt %d/%d", c.key.Epoch, c.key.Attempt,
+			h.s.name,
 			r.Under, r.Attempt)
 	case !h.s.disk.page(f).files:
 		f.wrong("it runs at %s without its files", h.s.name)

@@ -100,7 +100,8 @@ func (w *world) outcome(f *fact) {
 		f.wrong("it is cancelled, and has run to its end")
 	case at.State == "killed" && f.killed == 0:
 		f.wrong("it is recorded as killed at its walltime, and was not killed")
-	case at.State == "failed" && at.Run != nil && at.Run.Outcome == outcome(batch.EndFailed) && int32(at.Retried) < f.request.Retries && !f.unwanted:
+	case at.State == "failed" && at.Run != nil && at.Run.Outcome == outcome(batch.EndFailed) &&
+		int32(at.Retried) < f.request.Retries && !f.unwanted:
 		f.wrong("it has failed by itself, and was tried again %d times of %d", at.Retried, f.request.Retries)
 	case at.State == "failed" && f.runs > 0 && f.failed == 0 && !unseen:
 		f.wrong("it has failed, and nothing has gone wrong: %d processes, %d whole", f.runs, f.whole)
@@ -116,7 +117,8 @@ func (s *server) leaks() {
 			f.wrong("what is left of it is still in the memory of %s", s.name)
 		}
 		if kept := p.there && p.record.Kept; p.files != kept || kept && p.dossier == nil {
-			f.wrong("at %s its record is kept: %t, its files: %t, its dossier: %t", s.name, kept, p.files, p.dossier != nil)
+			f.wrong("at %s its record is kept: %t, its files: %t, its dossier: %t", s.name, kept, p.files,
+				p.dossier != nil)
 		}
 	}
 }

@@ -155,7 +155,8 @@ func (s *server) misbehave(r *site.Record) {
 		s.post(&site.Message{Kind: site.Confirm, From: s.name, To: r.Transit.Peer, Job: r.ID, Epoch: r.Epoch})
 	case s.w.plant == DropOnSilence && r.State == site.Incoming.String():
 		s.drop(f, r.Epoch, 3*s.w.sc.patience.First)
-	case s.w.plant == LeaseIsProof && r.State == site.Incoming.String() && r.Transit.Moves[len(r.Transit.Moves)-1].Reason == "reallocation":
+	case s.w.plant == LeaseIsProof && r.State == site.Incoming.String() &&
+		r.Transit.Moves[len(r.Transit.Moves)-1].Reason == "reallocation":
 		s.drop(f, r.Epoch, s.w.sc.patience.First)
 	case s.w.plant == EarlyCollection && r.State == site.Gone.String() && !r.Transit.Acked:
 		s.w.say(s, f, "collects the record of a job that is gone")

@@ -34,7 +34,8 @@ func TestClockReachesTheInstantThatItPredicts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := clock{
 			from:  batch.Time(rapid.Int64Range(0, 1<<40).Draw(t, "from")),
-			shows: batch.Time(rapid.Int64Range(0, 1<<50).Draw(t, "shows")), rate: rapid.Int64Range(900, 1200).Draw(t, "rate"),
+			shows: batch.Time(rapid.Int64Range(0, 1<<50).Draw(t, "shows")), rate: rapid.Int64Range(900, 1200).Draw(t,
+				"rate"),
 		}
 		due := c.shows + batch.Time(rapid.Int64Range(0, 1<<40).Draw(t, "due"))
 		at := c.when(due)
@@ -52,7 +53,8 @@ func TestTraceFoldsRepeatedLines(t *testing.T) {
 		tr.add(batch.Time(i), nil, &fact{n: 2}, "is another job")
 	}
 	text := tr.text(&fact{n: 1})
-	if strings.Count(text, "\n") != 2 || !strings.Contains(text, "asks (again, 999 times until 0.000999)") || strings.Contains(text, "another") {
+	if strings.Count(text, "\n") != 2 || !strings.Contains(text, "asks (again, 999 times until 0.000999)") ||
+		strings.Contains(text, "another") {
 		t.Error(text)
 	}
 }

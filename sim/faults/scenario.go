@@ -30,17 +30,18 @@ type scenario struct {
 	loss, double, late, full, torn, gate, never int
 	slow                                        batch.Duration // longest sync
 	pull                                        batch.Duration // longest time to fetch a job's files
-	claim                                       batch.Duration // longest time until a claim is made, and until its result arrives
-	launch                                      batch.Duration // longest time until a launch arrives
-	work                                        batch.Duration // longest runtime
-	crashEvery, superEvery, cutEvery            batch.Duration
-	orderEvery, forgetEvery                     batch.Duration
-	jump                                        int  // chance that the clock is set back at a restart
-	cancel, giveUp, idempotent, local           int  // chances of a job
-	lost                                        int  // the site that is lost for good; -1 for none
-	written                                     bool // records are kept as JSON
-	ages                                        bool // old messages arrive again after all sites have forgotten the jobs
-	wide                                        int  // chance of a request that is too wide for some sites
+	// longest time until a claim is made, and until its result arrives
+	claim                             batch.Duration
+	launch                            batch.Duration // longest time until a launch arrives
+	work                              batch.Duration // longest runtime
+	crashEvery, superEvery, cutEvery  batch.Duration
+	orderEvery, forgetEvery           batch.Duration
+	jump                              int  // chance that the clock is set back at a restart
+	cancel, giveUp, idempotent, local int  // chances of a job
+	lost                              int  // the site that is lost for good; -1 for none
+	written                           bool // records are kept as JSON
+	ages                              bool // old messages arrive again after all sites have forgotten the jobs
+	wide                              int  // chance of a request that is too wide for some sites
 }
 
 // counting are the policies of the simulated sites: those that count processors. A policy that
@@ -64,9 +65,10 @@ func draw(r *rand.Rand) scenario {
 		launch: batch.Duration(pick(2, 100, 3000)) * batch.Millisecond, work: span(5, 15, 30, 60),
 		crashEvery: span(0, 8, 20, 40), superEvery: span(0, 0, 15, 40), cutEvery: span(0, 6, 15, 40),
 		orderEvery: batch.Duration(pick(200, 500, 1000, 3000)) * batch.Millisecond, forgetEvery: span(0, 5, 20),
-		jump: pick(0, 0, 300), cancel: pick(0, 100, 300, 700, 2500), giveUp: pick(0, 0, 100), idempotent: pick(0, 200, 500),
-		local: pick(0, 0, 100),
-		lost:  -1, written: r.IntN(16) == 0, ages: r.IntN(4) == 0, wide: pick(0, 0, 200),
+		jump: pick(0, 0, 300), cancel: pick(0, 100, 300, 700, 2500), giveUp: pick(0, 0, 100),
+		idempotent: pick(0, 200, 500),
+		local:      pick(0, 0, 100),
+		lost:       -1, written: r.IntN(16) == 0, ages: r.IntN(4) == 0, wide: pick(0, 0, 200),
 	}
 	sc.patience = site.Patience{
 		First: batch.Duration(pick(200, 500, 1000)) * batch.Millisecond, Longest: span(2, 4, 8),

@@ -44,7 +44,8 @@ func TestArrivalsFollowTheDailyCycle(t *testing.T) {
 				want := (c.even[4*i+4] - c.even[4*i]) / secondsADay
 				far := math.Abs(got[i]-want) / (deviation / mean * math.Sqrt(want*(1-want)/jobs))
 				if far > 4 || math.Abs(got[i]-want) > 0.03 {
-					t.Errorf("load %g: share of the jobs from %d:00 to %d:00 is %.4f, want %.4f: %.1f standard errors", load, 2*i, 2*i+2, got[i], want, far)
+					t.Errorf("load %g: share of the jobs from %d:00 to %d:00 is %.4f, want %.4f: %.1f standard errors",
+						load, 2*i, 2*i+2, got[i], want, far)
 				}
 			}
 		}

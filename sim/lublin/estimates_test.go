@@ -44,7 +44,10 @@ func TestUniformEstimatesAreUniform(t *testing.T) {
 }
 
 func TestWrongNamesAreRefused(t *testing.T) {
-	for _, s := range []string{"", "Exact", "exact:2", "factor", "factor:", "factor:x", "factor:0.9", "factor:1001", "uniform:NaN", "uniform:Inf", "f:2"} {
+	for _, s := range []string{
+		"", "Exact", "exact:2", "factor", "factor:", "factor:x", "factor:0.9", "factor:1001", "uniform:NaN",
+		"uniform:Inf", "f:2",
+	} {
 		_, err := ParseEstimates(s)
 		if e, ok := errors.AsType[*FieldError](err); !ok || e.Field != "estimates" {
 			t.Errorf("%q: %v", s, err)
@@ -64,7 +67,9 @@ func TestWrongNamesAreRefused(t *testing.T) {
 }
 
 func FuzzParseEstimates(f *testing.F) {
-	for _, s := range []string{"exact", "factor:2", "uniform:10", "factor:1e2", "uniform:0x1p3", "factor:-1", ":", "uniform:NaN"} {
+	for _, s := range []string{
+		"exact", "factor:2", "uniform:10", "factor:1e2", "uniform:0x1p3", "factor:-1", ":", "uniform:NaN",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -109,8 +109,9 @@ func (g *generator) job(s *stream) swf.Job {
 	}
 	return swf.Job{
 		Wait: swf.Unknown, Run: run, AvgCPU: swf.Unknown, UsedMem: swf.Unknown, ReqTime: request, ReqMem: swf.Unknown,
-		PrecedingJob: swf.Unknown, ThinkTime: swf.Unknown, UsedProcs: width, ReqProcs: width, User: user, Group: swf.Unknown,
-		App: swf.Unknown, Queue: s.params.queue, Partition: swf.Unknown, Status: swf.StatusCompleted,
+		PrecedingJob: swf.Unknown, ThinkTime: swf.Unknown, UsedProcs: width, ReqProcs: width, User: user,
+		Group: swf.Unknown,
+		App:   swf.Unknown, Queue: s.params.queue, Partition: swf.Unknown, Status: swf.StatusCompleted,
 	}
 }
 
@@ -139,7 +140,8 @@ func (g *generator) factor() (float64, error) {
 	}
 	e := &FieldError{
 		Field: "jobs", Value: strconv.Itoa(g.cfg.Jobs),
-		Accepted: fmt.Sprintf("fewer: the last one would come after %d s, the most a workload can have", swf.MaxSeconds),
+		Accepted: fmt.Sprintf("fewer: the last one would come after %d s, the most a workload can have",
+			swf.MaxSeconds),
 	}
 	if g.cfg.scaled() {
 		e.Accepted += "; or a higher load than " + decimal(g.cfg.Load)
@@ -167,7 +169,8 @@ func (g *generator) header(factor float64) swf.Header {
 	count, procs := strconv.Itoa(len(g.jobs)), strconv.Itoa(cfg.Procs)
 	h.Add("Version", "2.2")
 	h.Add("Computer", "a model of "+procs+" processors")
-	h.Add("Acknowledge", "U. Lublin and D. G. Feitelson, The workload on parallel supercomputers: modeling the characteristics of rigid jobs, JPDC 63(11), 2003")
+	h.Add("Acknowledge", "U. Lublin and D. G. Feitelson, The workload on parallel supercomputers: modeling the "+
+		"characteristics of rigid jobs, JPDC 63(11), 2003")
 	h.Add("Information", "https://www.cs.huji.ac.il/labs/parallel/workload/m_lublin99/")
 	h.Add("MaxJobs", count)
 	h.Add("MaxRecords", count)

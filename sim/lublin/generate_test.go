@@ -25,7 +25,8 @@ func generate(t testing.TB, c Config) *swf.Trace {
 // wanted draws any small workload.
 func wanted(t *rapid.T) Config {
 	c := Config{
-		Procs: rapid.OneOf(rapid.IntRange(1, 300), rapid.IntRange(1, MaxProcs)).Draw(t, "procs"), Seed: rapid.Uint64().Draw(t, "seed"),
+		Procs:   rapid.OneOf(rapid.IntRange(1, 300), rapid.IntRange(1, MaxProcs)).Draw(t, "procs"),
+		Seed:    rapid.Uint64().Draw(t, "seed"),
 		Classes: Classes(rapid.IntRange(0, 3).Draw(t, "classes")), Users: rapid.IntRange(0, 5).Draw(t, "users"),
 	}
 	if rapid.Bool().Draw(t, "by days") {
@@ -57,8 +58,10 @@ func TestGeneratedWorkloadMatchesItsConfigAndReadsBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(back.Jobs) != len(trace.Jobs) || back.Reordered != 0 || back.Normalized != 0 || !cmp.Equal(back.Header, trace.Header) {
-			t.Fatalf("read back: %d jobs of %d, %d reordered, %d normalized", len(back.Jobs), len(trace.Jobs), back.Reordered, back.Normalized)
+		if len(back.Jobs) != len(trace.Jobs) || back.Reordered != 0 || back.Normalized != 0 ||
+			!cmp.Equal(back.Header, trace.Header) {
+			t.Fatalf("read back: %d jobs of %d, %d reordered, %d normalized", len(back.Jobs), len(trace.Jobs),
+				back.Reordered, back.Normalized)
 		}
 		if n, ok := back.Header.Int("MaxJobs"); !ok || int(n) != len(back.Jobs) {
 			t.Errorf("MaxJobs %d of %d", n, len(back.Jobs))
@@ -85,7 +88,8 @@ func TestGeneratedWorkloadMatchesItsConfigAndReadsBack(t *testing.T) {
 		}
 		for i := range back.Jobs {
 			j := &back.Jobs[i]
-			if j.ID != int64(i+1) || j.Run < 1 || j.ReqTime < j.Run || j.UsedProcs != j.ReqProcs || int(j.ReqProcs) > c.Procs {
+			if j.ID != int64(i+1) || j.Run < 1 || j.ReqTime < j.Run || j.UsedProcs != j.ReqProcs ||
+				int(j.ReqProcs) > c.Procs {
 				t.Fatalf("job %+v", j)
 			}
 			if c.Users == 0 && j.User != swf.Unknown || c.Users > 0 && (j.User < 1 || int(j.User) > c.Users) {
@@ -104,7 +108,8 @@ func TestLoadIsWithinTwoPercentOfTheConfig(t *testing.T) {
 				if got := OfferedLoad(trace.Jobs, c.Procs); math.Abs(got/load-1) > 0.02 {
 					t.Errorf("%+v: %g", c, got)
 				}
-				if days := float64(trace.Jobs[len(trace.Jobs)-1].Submit) / secondsADay; c.Days > 0 && (days > float64(c.Days) || load >= 0.5 && days < 0.8*float64(c.Days)) {
+				if days := float64(trace.Jobs[len(trace.Jobs)-1].Submit) / secondsADay; c.Days > 0 &&
+					(days > float64(c.Days) || load >= 0.5 && days < 0.8*float64(c.Days)) {
 					t.Errorf("%+v: %.1f days", c, days)
 				}
 			}
@@ -127,8 +132,9 @@ func TestLengthLoadEstimatesAndUsersDoNotChangeWhichJobsAreDrawn(t *testing.T) {
 	}
 	long := of(Config{Jobs: 5000})
 	for name, c := range map[string]Config{
-		"shorter": {Jobs: 100}, "by days": {Days: 20}, "load": {Jobs: 100, Load: 0.3}, "days and load": {Days: 20, Load: 0.8},
-		"estimates": {Jobs: 100, Estimates: Estimates{Kind: Uniform, Factor: 5}}, "users": {Jobs: 100, Users: 20},
+		"shorter": {Jobs: 100}, "by days": {Days: 20}, "load": {Jobs: 100, Load: 0.3},
+		"days and load": {Days: 20, Load: 0.8},
+		"estimates":     {Jobs: 100, Estimates: Estimates{Kind: Uniform, Factor: 5}}, "users": {Jobs: 100, Users: 20},
 	} {
 		if got := of(c); len(got) == 0 || !cmp.Equal(got, long[:len(got)], cmp.AllowUnexported(drawn{})) {
 			t.Errorf("%s: other jobs", name)
@@ -171,24 +177,47 @@ func TestDividedJobsCarryTheirQueue(t *testing.T) {
 func TestAWrongConfigNamesEachField(t *testing.T) {
 	good := Config{Jobs: 10, Procs: 4}
 	for want, change := range map[string]func(*Config){
-		"jobs: 0, and days: 0, accepted: one of the two":                               func(c *Config) { c.Jobs = 0 },
-		"jobs: 10, and days: 3, accepted: one of the two":                              func(c *Config) { c.Days = 3 },
-		"jobs: -1, accepted: 1..10000000":                                              func(c *Config) { c.Jobs = -1 },
-		"jobs: 10000001, accepted: 1..10000000":                                        func(c *Config) { c.Jobs = MaxJobs + 1 },
-		"days: 100001, accepted: 1..100000":                                            func(c *Config) { c.Jobs, c.Days = 0, MaxDays+1 },
-		"procs: 0, accepted: 1..67108864":                                              func(c *Config) { c.Procs = 0 },
-		"procs: 67108865, accepted: 1..67108864":                                       func(c *Config) { c.Procs = MaxProcs + 1 },
-		"load: 0.001, accepted: 0.01..100":                                             func(c *Config) { c.Load = 0.001 },
-		"load: -1, accepted: 0.01..100":                                                func(c *Config) { c.Load = -1 },
-		"load: 101, accepted: 0.01..100":                                               func(c *Config) { c.Load = 101 },
-		"load: NaN, accepted: 0.01..100":                                               func(c *Config) { c.Load = math.NaN() },
-		"classes: Classes(9), accepted: undivided, divided, batch, interactive":        func(c *Config) { c.Classes = 9 },
-		"estimates: factor:0.5, accepted: exact, factor:F, uniform:F, with F 1..1000":  func(c *Config) { c.Estimates = Estimates{Factor, 0.5} },
-		"estimates: uniform:NaN, accepted: exact, factor:F, uniform:F, with F 1..1000": func(c *Config) { c.Estimates = Estimates{Uniform, math.NaN()} },
-		"estimates: Estimate(7), accepted: exact, factor:F, uniform:F, with F 1..1000": func(c *Config) { c.Estimates = Estimates{7, 2} },
-		"users: -1, accepted: 0..1000000":                                              func(c *Config) { c.Users = -1 },
-		"procs: 0, accepted: 1..67108864\nusers: -1, accepted: 0..1000000":             func(c *Config) { c.Procs, c.Users = 0, -1 },
-		"jobs: 100000, accepted: fewer: the last one would come after 10000000000 s, the most a workload can have; or a higher load than 0.01": func(c *Config) {
+		"jobs: 0, and days: 0, accepted: one of the two":  func(c *Config) { c.Jobs = 0 },
+		"jobs: 10, and days: 3, accepted: one of the two": func(c *Config) { c.Days = 3 },
+		"jobs: -1, accepted: 1..10000000":                 func(c *Config) { c.Jobs = -1 },
+		"jobs: 10000001, accepted: 1..10000000": func(c *Config) {
+			c.Jobs = MaxJobs + 1
+		},
+		"days: 100001, accepted: 1..100000": func(c *Config) {
+			c.Jobs, c.Days = 0, MaxDays+1
+		},
+		"procs: 0, accepted: 1..67108864": func(c *Config) { c.Procs = 0 },
+		"procs: 67108865, accepted: 1..67108864": func(c *Config) {
+			c.Procs = MaxProcs + 1
+		},
+		"load: 0.001, accepted: 0.01..100": func(c *Config) {
+			c.Load = 0.001
+		},
+		"load: -1, accepted: 0.01..100": func(c *Config) { c.Load = -1 },
+		"load: 101, accepted: 0.01..100": func(c *Config) {
+			c.Load = 101
+		},
+		"load: NaN, accepted: 0.01..100": func(c *Config) {
+			c.Load = math.NaN()
+		},
+		"classes: Classes(9), accepted: undivided, divided, batch, interactive": func(c *Config) {
+			c.Classes = 9
+		},
+		"estimates: factor:0.5, accepted: exact, factor:F, uniform:F, with F 1..1000": func(c *Config) {
+			c.Estimates = Estimates{Factor, 0.5}
+		},
+		"estimates: uniform:NaN, accepted: exact, factor:F, uniform:F, with F 1..1000": func(c *Config) {
+			c.Estimates = Estimates{Uniform, math.NaN()}
+		},
+		"estimates: Estimate(7), accepted: exact, factor:F, uniform:F, with F 1..1000": func(c *Config) {
+			c.Estimates = Estimates{7, 2}
+		},
+		"users: -1, accepted: 0..1000000": func(c *Config) { c.Users = -1 },
+		"procs: 0, accepted: 1..67108864\nusers: -1, accepted: 0..1000000": func(c *Config) {
+			c.Procs, c.Users = 0, -1
+		},
+		"jobs: 100000, accepted: fewer: the last one would come after 10000000000 s, the most a workload can have; " +
+			"or a higher load than 0.01": func(c *Config) {
 			c.Jobs, c.Load, c.Procs = 100_000, 0.01, 1
 		},
 	} {

@@ -22,7 +22,9 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 var golden = map[string]Config{
 	"undivided": {Jobs: 100_000, Procs: 256, Seed: 1},
 	"divided":   {Jobs: 100_000, Procs: 128, Seed: 2, Load: 0.9, Classes: Divided, Users: 40},
-	"estimates": {Days: 300, Procs: 100, Seed: 3, Load: 0.7, Classes: Batch, Estimates: Estimates{Kind: Uniform, Factor: 5}},
+	"estimates": {
+		Days: 300, Procs: 100, Seed: 3, Load: 0.7, Classes: Batch, Estimates: Estimates{Kind: Uniform, Factor: 5},
+	},
 }
 
 func TestGoldenWorkloadsStayTheSameBytes(t *testing.T) {

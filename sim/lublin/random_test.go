@@ -35,7 +35,9 @@ func TestUniformAndNormalHaveTheirDistributions(t *testing.T) {
 }
 
 func TestGammaMatchesGonum(t *testing.T) {
-	for seed, c := range [][2]float64{{1, 1}, {1.5, 2}, {4.2, 0.94}, {312, 0.03}, {6.57, 0.823}, {639.1, 0.0156}, {3.8351, 0.6605}, {10.46, 0.4871}} {
+	for seed, c := range [][2]float64{
+		{1, 1}, {1.5, 2}, {4.2, 0.94}, {312, 0.03}, {6.57, 0.823}, {639.1, 0.0156}, {3.8351, 0.6605}, {10.46, 0.4871},
+	} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			want := gammaOf(c[0], c[1])
 			g, r := newGamma(c[0], c[1]), newRandom(uint64(seed))

@@ -101,7 +101,9 @@ func runs(t *swf.Trace, in func(*swf.Job) bool) []float64 {
 func evenGaps(c *cycle, t *swf.Trace) []float64 {
 	var all []float64
 	for i := 1; i < len(t.Jobs); i++ {
-		all = append(all, math.Floor(c.evenAt(float64(t.Jobs[i].Submit))/5)*5-math.Floor(c.evenAt(float64(t.Jobs[i-1].Submit))/5)*5)
+		all = append(all, math.Floor(c.evenAt(float64(t.Jobs[i].Submit))/5)*5-math.Floor(
+			c.evenAt(float64(t.Jobs[i-1].Submit))/5,
+		)*5)
 	}
 	return all
 }

@@ -77,7 +77,8 @@ func wantFrequencies(t *testing.T, got, want []float64) {
 		t.Errorf("%g where %g are expected, in bins that are too small to be tested", restGot, restWant)
 	}
 	if limit := (distuv.ChiSquared{K: bins}).Quantile(1 - significance); statistic > limit {
-		t.Errorf("chi-square %.1f, at most %.1f with %g degrees of freedom at significance %g", statistic, limit, bins, significance)
+		t.Errorf("chi-square %.1f, at most %.1f with %g degrees of freedom at significance %g", statistic, limit, bins,
+			significance)
 	}
 }
 

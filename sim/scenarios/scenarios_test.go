@@ -15,7 +15,14 @@ import (
 )
 
 // counts are the jobs of table 1: of Bordeaux, Lyon and Toulouse, by month.
-var counts = [6][3]int{{13084, 583, 488}, {5822, 2695, 1123}, {11673, 8315, 949}, {33250, 1330, 1461}, {6765, 2179, 1573}, {4094, 3540, 1548}}
+var counts = [6][3]int{
+	{13084, 583, 488},
+	{5822, 2695, 1123},
+	{11673, 8315, 949},
+	{33250, 1330, 1461},
+	{6765, 2179, 1573},
+	{4094, 3540, 1548},
+}
 
 // prepare prepares a scenario; the test is skipped where its logs are not.
 func prepare(t *testing.T, name string) *sim.Prepared {
@@ -70,7 +77,8 @@ func TestEveryFileIsAScenarioWithAName(t *testing.T) {
 		case strings.HasPrefix(name, "g5k"):
 			want = "640 270 434"
 		}
-		if strings.Join(widths, " ") != want || strings.Join(speeds, " ") != "1.0 1.2 1.4" || s.Mapping != sim.MappingMCT || s.Moldable == nil || s.Local != nil {
+		if strings.Join(widths, " ") != want || strings.Join(speeds, " ") != "1.0 1.2 1.4" ||
+			s.Mapping != sim.MappingMCT || s.Moldable == nil || s.Local != nil {
 			t.Errorf("%s: widths %v, speeds %v, %+v", name, widths, speeds, s)
 		}
 	}
@@ -129,7 +137,8 @@ func TestTheSixMonthsAreTheHalfYear(t *testing.T) {
 
 func TestScenarioNameTakesPrecedenceOverAFile(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("pwa", []byte("version: 1\nsites: [{name: mine, trace: t, procs: 1, policy: cbf}]\n"), 0o600); err != nil {
+	if err := os.WriteFile("pwa", []byte("version: 1\nsites: [{name: mine, trace: t, procs: 1, policy: cbf}]\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir("m1", 0o700); err != nil { // the results of a run
@@ -141,7 +150,8 @@ func TestScenarioNameTakesPrecedenceOverAFile(t *testing.T) {
 		}
 	}
 	_, err := scenarios.Load("pwb")
-	if _, ok := errors.AsType[*scenarios.UnknownError](err); !ok || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "accepted: pwa, m1, ") {
+	if _, ok := errors.AsType[*scenarios.UnknownError](err); !ok || !errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), "accepted: pwa, m1, ") {
 		t.Errorf("unknown name: %v", err)
 	}
 	if _, err := scenarios.Load("./m1"); err == nil || errors.Is(err, fs.ErrNotExist) {

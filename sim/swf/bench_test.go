@@ -62,8 +62,9 @@ func syntheticText(b *testing.B, jobs int) string {
 		trace.Jobs[i] = Job{
 			ID: n + 1, Submit: at, Wait: Unknown, Run: n * 104729 % 40_000, AvgCPU: Unknown, UsedMem: Unknown,
 			ReqTime: 3600 * (1 + n%24), ReqMem: Unknown, PrecedingJob: Unknown, ThinkTime: Unknown,
-			UsedProcs: 1 << (n % 9), ReqProcs: 1 << (n % 9), User: int32(n % 61), Group: 1, App: 1, Queue: 1, Partition: 1,
-			Status: StatusCompleted,
+			UsedProcs: 1 << (n % 9), ReqProcs: 1 << (n % 9), User: int32(n % 61), Group: 1, App: 1, Queue: 1,
+			Partition: 1,
+			Status:    StatusCompleted,
 		}
 	}
 	var text bytes.Buffer

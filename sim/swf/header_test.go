@@ -70,7 +70,9 @@ func TestHeaderProcsCopesWithMissingAndOddValues(t *testing.T) {
 }
 
 func TestHeaderUnixStartTimeMayBeZeroButNotNegative(t *testing.T) {
-	for text, want := range map[string]int64{" UnixStartTime: 0": 0, " UnixStartTime: 843480031": 843480031, " UnixStartTime: -1": -1, "": -1} {
+	for text, want := range map[string]int64{
+		" UnixStartTime: 0": 0, " UnixStartTime: 843480031": 843480031, " UnixStartTime: -1": -1, "": -1,
+	} {
 		got, ok := header(text).UnixStartTime()
 		if ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %d, %v, want %d", text, got, ok, want)

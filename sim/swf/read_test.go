@@ -85,7 +85,8 @@ func line(f Field, value string) string {
 func TestReadRoundsAmountsToTheNearestHalvesUp(t *testing.T) {
 	for text, want := range map[string]int64{
 		"142.00": 142, "0.49": 0, "0.5": 1, "1.499999": 1, "12345678.5": 12345679, "7.": -2, ".5": -2,
-		"-0": 0, "-0.4": 0, "-0.5": Unknown, "-1.0": Unknown, "1e3": -2, "1:30": -2, "1/2": -2, "1.50": 2, "+5": -2, "1.2.3": -2, "-": -2, "--1": -2,
+		"-0": 0, "-0.4": 0, "-0.5": Unknown, "-1.0": Unknown, "1e3": -2, "1:30": -2, "1/2": -2, "1.50": 2, "+5": -2,
+		"1.2.3": -2, "-": -2, "--1": -2,
 	} {
 		trace, err := Read(strings.NewReader(line(FieldRun, text)))
 		switch {
@@ -107,7 +108,8 @@ func TestReadTakesNegativeValuesForUnknownAndCountsThem(t *testing.T) {
 		} {
 			got := mustRead(t, line(f, value))
 			if v := got.Jobs[0].values(); v[f-1] != Unknown || got.Normalized != normalized {
-				t.Errorf("%s %s: read as %d, %d normalized, want -1 and %d", f, value, v[f-1], got.Normalized, normalized)
+				t.Errorf("%s %s: read as %d, %d normalized, want -1 and %d", f, value, v[f-1], got.Normalized,
+					normalized)
 			}
 		}
 	}
@@ -149,26 +151,32 @@ func TestReadNamesLineFieldAndAcceptedRange(t *testing.T) {
 			Line: 3, Value: ";x", Reason: "more than 18 fields",
 		}},
 		{"word", line(FieldReqTime, "3h"), ParseError{
-			Line: 3, Field: FieldReqTime, Value: "3h", Reason: "not a number; accepted: 0 to 10000000000, or -1 for unknown",
+			Line: 3, Field: FieldReqTime, Value: "3h",
+			Reason: "not a number; accepted: 0 to 10000000000, or -1 for unknown",
 		}},
 		{"vertical tab is no blank", line(FieldWait, "-1\v"), ParseError{
-			Line: 3, Field: FieldWait, Value: "-1\v", Reason: "not a number; accepted: 0 to 10000000000, or -1 for unknown",
+			Line: 3, Field: FieldWait, Value: "-1\v",
+			Reason: "not a number; accepted: 0 to 10000000000, or -1 for unknown",
 		}},
 		{"half a processor", line(FieldUsedProcs, "1.5"), ParseError{
-			Line: 3, Field: FieldUsedProcs, Value: "1.5", Reason: "not a whole number; accepted: 0 to 1000000000, or -1 for unknown",
+			Line: 3, Field: FieldUsedProcs, Value: "1.5",
+			Reason: "not a whole number; accepted: 0 to 1000000000, or -1 for unknown",
 		}},
 		{"half a processor, two digits", line(FieldUsedProcs, "1.50"), ParseError{
-			Line: 3, Field: FieldUsedProcs, Value: "1.50", Reason: "not a whole number; accepted: 0 to 1000000000, or -1 for unknown",
+			Line: 3, Field: FieldUsedProcs, Value: "1.50",
+			Reason: "not a whole number; accepted: 0 to 1000000000, or -1 for unknown",
 		}},
 		{"10^12 processors", line(FieldReqProcs, "1000000000000"), ParseError{
-			Line: 3, Field: FieldReqProcs, Value: "1000000000000", Reason: "out of range; accepted: 0 to 1000000000, or -1 for unknown",
+			Line: 3, Field: FieldReqProcs, Value: "1000000000000",
+			Reason: "out of range; accepted: 0 to 1000000000, or -1 for unknown",
 		}},
 		{"overflow", line(FieldReqMem, "18446744073709551617"), ParseError{
 			Line: 3, Field: FieldReqMem, Value: "18446744073709551617",
 			Reason: "out of range; accepted: 0 to 1000000000000000, or -1 for unknown",
 		}},
 		{"rounded above the limit", line(FieldRun, "10000000000.5"), ParseError{
-			Line: 3, Field: FieldRun, Value: "10000000000.5", Reason: "out of range; accepted: 0 to 10000000000, or -1 for unknown",
+			Line: 3, Field: FieldRun, Value: "10000000000.5",
+			Reason: "out of range; accepted: 0 to 10000000000, or -1 for unknown",
 		}},
 		{"status", line(FieldStatus, "128"), ParseError{
 			Line: 3, Field: FieldStatus, Value: "128", Reason: "out of range; accepted: 0 to 127, or -1 for unknown",
@@ -205,7 +213,8 @@ func TestReadLimitsEveryField(t *testing.T) {
 			t.Errorf("%s: read as %d, want its limit %d", f, v[i], c.max)
 		}
 		var wrong *ParseError
-		if _, err := Read(strings.NewReader(line(f, fmt.Sprint(c.max+1)))); !errors.As(err, &wrong) || wrong.Field != f {
+		if _, err := Read(strings.NewReader(line(f, fmt.Sprint(c.max+1)))); !errors.As(err, &wrong) ||
+			wrong.Field != f {
 			t.Errorf("%s one above its limit: error %v", f, err)
 		}
 	}

@@ -48,7 +48,8 @@ func TestReadFileAgreesWithTheOracleOnRealLogs(t *testing.T) {
 			if want == nil {
 				t.Fatalf("the oracle finds a mistake in line %d, field %d", line, field)
 			}
-			if !cmp.Equal(want.Header, got.Header) || got.Reordered != want.Reordered || got.Normalized != want.Normalized {
+			if !cmp.Equal(want.Header, got.Header) || got.Reordered != want.Reordered ||
+				got.Normalized != want.Normalized {
 				t.Errorf("header or counts differ: %s", cmp.Diff(want.Header, got.Header))
 			}
 			if len(got.Jobs) != len(want.Jobs) {

@@ -18,7 +18,8 @@ func Write(w io.Writer, t *Trace) error {
 	for i, c := range t.Header.Comments {
 		commentBytes += len(c) + 1
 		if strings.Contains(c, "\n") || len(c) >= MaxLineBytes || commentBytes > MaxCommentBytes {
-			return fmt.Errorf("swf: write comment %d: a comment is one line of less than %d bytes, all together at most %d",
+			return fmt.Errorf("swf: write comment %d: a comment is one line of less than %d bytes, all together at "+
+				"most %d",
 				i+1, MaxLineBytes, MaxCommentBytes)
 		}
 		out.WriteByte(';')
@@ -61,7 +62,8 @@ func (j *Job) Validate() error {
 		if n == Unknown && !col.required || n >= 0 && uint64(n) <= col.max {
 			continue
 		}
-		return fmt.Errorf("job %d: field %d (%s) %d: out of range; accepted: %s", j.ID, i+1, col.name, n, col.accepted())
+		return fmt.Errorf("job %d: field %d (%s) %d: out of range; accepted: %s", j.ID, i+1, col.name, n,
+			col.accepted())
 	}
 	return nil
 }

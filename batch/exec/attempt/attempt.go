@@ -46,7 +46,8 @@ func (n Name) Mark() string { return string(n.Key.Job) + "/" + n.File() }
 
 // Compare orders names by job, epoch and attempt.
 func (n Name) Compare(b Name) int {
-	return cmp.Or(cmp.Compare(n.Key.Job, b.Key.Job), cmp.Compare(n.Key.Epoch, b.Key.Epoch), cmp.Compare(n.Key.Attempt, b.Key.Attempt))
+	return cmp.Or(cmp.Compare(n.Key.Job, b.Key.Job), cmp.Compare(n.Key.Epoch, b.Key.Epoch),
+		cmp.Compare(n.Key.Attempt, b.Key.Attempt))
 }
 
 // Condition is what became of an attempt.
@@ -66,7 +67,9 @@ const (
 
 // String returns the condition for a log.
 func (c Condition) String() string {
-	names := [...]string{"unknown", "unclaimed", "barred", "never-ran", "failed", "running", "exited", "signaled", "lost"}
+	names := [...]string{
+		"unknown", "unclaimed", "barred", "never-ran", "failed", "running", "exited", "signaled", "lost",
+	}
 	if int(c) < len(names) {
 		return names[c]
 	}

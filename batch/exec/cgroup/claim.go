@@ -24,7 +24,8 @@ func (h *Host) ClaimCPUs(n int) ([]int, error) {
 		return nil, failed(op, "", err)
 	}
 	if n < 1 || n > len(usable) {
-		return nil, &Error{Op: op, Kind: ErrTaken, Err: fmt.Errorf("%d wanted, this process can use %d", n, len(usable))}
+		return nil, &Error{Op: op, Kind: ErrTaken, Err: fmt.Errorf("%d wanted, this process can use %d", n,
+			len(usable))}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,7 +50,8 @@ func (h *Host) ClaimCPUs(n int) ([]int, error) {
 		}
 	}
 	if len(got) < n {
-		err := &Error{Op: op, Kind: ErrTaken, Err: fmt.Errorf("%d wanted, %d of %d are not claimed", n, len(got), len(usable))}
+		err := &Error{Op: op, Kind: ErrTaken, Err: fmt.Errorf("%d wanted, %d of %d are not claimed", n, len(got),
+			len(usable))}
 		return nil, errors.Join(err, failed(op, "", h.claims.release(got)))
 	}
 	return got, nil
@@ -104,7 +106,8 @@ func (h *Host) recall() {
 		}
 		var of *tree // the innermost mount
 		for _, t := range h.trees {
-			if strings.HasPrefix(dir, strings.TrimSuffix(t.point, "/")+"/") && (of == nil || len(t.point) > len(of.point)) {
+			if strings.HasPrefix(dir, strings.TrimSuffix(t.point, "/")+"/") &&
+				(of == nil || len(t.point) > len(of.point)) {
 				of = t
 			}
 		}

@@ -87,7 +87,8 @@ func TestGroupsOfAnEarlierProcessInAnotherGroupAreFound(t *testing.T) {
 	if err := f.mkdir("/v2/session"); err != nil {
 		t.Fatal(err)
 	}
-	former := append(first.Places(), "/v2/drover-other", "/etc/drover-a1", "/v2/gone/drover-a1", "/v2/session/../drover-a1")
+	former := append(first.Places(), "/v2/drover-other", "/etc/drover-a1", "/v2/gone/drover-a1",
+		"/v2/session/../drover-a1")
 	next := detectFake(t, f, proc, Config{Parent: "/session", Former: former})
 	if got := next.Places(); !slices.Equal(got, []string{"/v2/session/drover-a1", "/v2/drover-a1"}) {
 		t.Errorf("places: %v", got)
@@ -111,7 +112,8 @@ func TestGroupsOfAnEarlierProcessInAnotherGroupAreFound(t *testing.T) {
 	if _, err := next.Find("job"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("once removed: %v", err)
 	}
-	if got := newTestGroup(t, next, "job").Procs(); !slices.Equal(got, []string{"/v2/session/drover-a1/g-job/cgroup.procs"}) {
+	if got := newTestGroup(t, next, "job").Procs(); !slices.Equal(got,
+		[]string{"/v2/session/drover-a1/g-job/cgroup.procs"}) {
 		t.Errorf("a new one: %v", got)
 	}
 	if g, err := next.Find("job"); err != nil || g.Remove() != nil {

@@ -23,9 +23,13 @@ func detect(config Config, k kernel, proc string) (*Host, error) {
 		return nil, &Error{Op: op, Kind: ErrInvalid, Err: errName}
 	}
 	if config.Parent != "" && (!filepath.IsAbs(config.Parent) || filepath.Clean(config.Parent) != config.Parent) {
-		return nil, &Error{Op: op, Kind: ErrInvalid, Err: fmt.Errorf("parent %q is not a clean absolute path", config.Parent)}
+		return nil, &Error{Op: op, Kind: ErrInvalid, Err: fmt.Errorf("parent %q is not a clean absolute path",
+			config.Parent)}
 	}
-	h := &Host{config: config, kernel: k, table: &table{proc: proc}, groups: map[string]*Group{}, offers: make(Offers, abilities)}
+	h := &Host{
+		config: config, kernel: k, table: &table{proc: proc}, groups: map[string]*Group{},
+		offers: make(Offers, abilities),
+	}
 	h.pacer = newPacer()
 	for a := range abilities {
 		h.offers[a].Ability = a
@@ -349,7 +353,8 @@ func parseMounts(text string) ([]mount, error) {
 		// 33 31 0:30 / /sys/fs/cgroup/cpu rw,relatime shared:9
 		fields := strings.Fields(before)
 		if len(fields) < 6 {
-			return nil, fmt.Errorf("mountinfo: line %q has %d fields before the dash, want at least 6", line, len(fields))
+			return nil, fmt.Errorf("mountinfo: line %q has %d fields before the dash, want at least 6", line,
+				len(fields))
 		}
 		m := mount{v2: kind == "cgroup2", root: unescape(fields[3]), point: unescape(fields[4])}
 		if !m.v2 {

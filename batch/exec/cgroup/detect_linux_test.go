@@ -218,7 +218,8 @@ func TestErrorsOfAGroupAreTyped(t *testing.T) {
 				"freeze": g.Freeze(t.Context()), "thaw": g.Thaw(),
 			} {
 				var typed *Error
-				if !errors.Is(err, tc.want) || !errors.Is(err, tc.with) || !errors.As(err, &typed) || typed.Group != "job" {
+				if !errors.Is(err, tc.want) || !errors.Is(err, tc.with) || !errors.As(err, &typed) ||
+					typed.Group != "job" {
 					t.Errorf("%s: %v, want %v of the group", what, err, tc.want)
 				}
 			}
@@ -256,7 +257,9 @@ func TestAPartlyCreatedGroupIsRemoved(t *testing.T) {
 
 func TestBadInputIsRefused(t *testing.T) {
 	f, proc := newFake(t, allV2...)
-	for _, config := range []Config{{}, {Name: "a/b"}, {Name: strings.Repeat("x", 101)}, {Name: "a", Parent: "b"}, {Name: "a", Parent: "/a/../b"}} {
+	for _, config := range []Config{
+		{}, {Name: "a/b"}, {Name: strings.Repeat("x", 101)}, {Name: "a", Parent: "b"}, {Name: "a", Parent: "/a/../b"},
+	} {
 		if _, err := detect(config, f, proc); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: %v, want %v", config, err, ErrInvalid)
 		}

@@ -14,8 +14,8 @@
 // Each ability is detected separately, first in version 2 of control groups, because
 // many hosts are mixed: the kernel assigns every controller to one version. Detect
 // tries each ability on an empty group and does not rely on names of files;
-// [Host.Offers] reports the result, and why no better way is possible. In this sense a virtual machine monitor's part in section 2.1 of
-// Casanova, Stillwell and Vivien, "Dynamic Fractional Resource Scheduling vs.
+// [Host.Offers] reports the result, and why no better way is possible. In this sense a virtual machine monitor's part
+// in section 2.1 of Casanova, Stillwell and Vivien, "Dynamic Fractional Resource Scheduling vs.
 // Batch Scheduling", is the kernel's here.
 //
 // # Shares
@@ -33,8 +33,8 @@
 // as they are, including stopped ones, until another process finds or adds them again and
 // sets their share, which continues them, or kills them.
 //
-// Measured processor time of one busy thread for its share, in percent of a processor (CGROUP_BENCH_TIME=3s go test -run - -bench Enforcement -benchtime 1x
-// ./cgroup; 250 Hz kernel 6.18 on 2 processors that have nothing else to do):
+// Measured processor time of one busy thread for its share, in percent of a processor (CGROUP_BENCH_TIME=3s go test
+// -run - -bench Enforcement -benchtime 1x ./cgroup; 250 Hz kernel 6.18 on 2 processors that have nothing else to do):
 //
 //	share              5     10     20     30     50     70     80     90     95
 //	v1 quota           5.04   9.98  19.94  29.92  49.90  70.09  79.98  90.03  95.10

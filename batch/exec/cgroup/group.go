@@ -200,7 +200,9 @@ func (h *Host) forget(g *Group) {
 // poll repeats cond, at growing intervals of up to 10 ms, until it is true, fails, or ctx
 // ends. The kernel has no notification for most of these conditions.
 func poll(ctx context.Context, cond func() (bool, error)) error {
-	pauses := &backoff.ExponentialBackOff{InitialInterval: 100 * time.Microsecond, Multiplier: 2, MaxInterval: 10 * time.Millisecond}
+	pauses := &backoff.ExponentialBackOff{
+		InitialInterval: 100 * time.Microsecond, Multiplier: 2, MaxInterval: 10 * time.Millisecond,
+	}
 	timer := time.NewTimer(pauses.NextBackOff())
 	defer timer.Stop()
 	for {

@@ -282,7 +282,9 @@ func TestAThawedGroupKeepsItsShare(t *testing.T) {
 			if err := syscall.Kill(p.pid(), syscall.SIGCONT); err != nil { // as any process of the user can
 				t.Fatal(err)
 			}
-			for _, step := range []func() error{g.Thaw, func() error { return g.Freeze(within(t, time.Second)) }, g.Thaw} {
+			for _, step := range []func() error{
+				g.Thaw, func() error { return g.Freeze(within(t, time.Second)) }, g.Thaw,
+			} {
 				if err := step(); err != nil {
 					t.Fatal(err)
 				}

@@ -55,7 +55,8 @@ func play(role string) {
 		fmt.Println(child.Process.Pid)
 		_ = child.Wait()
 	case "flee": // replaces itself by a child, repeatedly
-		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "f() { i=0; while [ $i -lt 100 ]; do i=$((i+1)); done; f & }; f"}, os.Environ())
+		_ = syscall.Exec("/bin/sh",
+			[]string{"sh", "-c", "f() { i=0; while [ $i -lt 100 ]; do i=$((i+1)); done; f & }; f"}, os.Environ())
 	case "brood": // starts short-lived children one after another
 		for {
 			_ = exec.Command("sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done").Run()

@@ -48,7 +48,8 @@ func (m *members) add(pid int) error {
 		return os.ErrProcessDone
 	}
 	if s.group != pid || pid == syscall.Getpgrp() {
-		return fmt.Errorf("%w: process %d is in process group %d, and must lead one that is not this process's", ErrInvalid, pid, s.group)
+		return fmt.Errorf("%w: process %d is in process group %d, and must lead one that is not this process's",
+			ErrInvalid, pid, s.group)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

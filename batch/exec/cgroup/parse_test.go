@@ -77,7 +77,9 @@ func TestStatIsParsedAfterAnyName(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
-	for _, text := range []string{"", "1 (a", "1 ) (", "1 (a) S 1 2", strings.Replace(text, "777", "x", 1), "x" + text} {
+	for _, text := range []string{
+		"", "1 (a", "1 ) (", "1 (a) S 1 2", strings.Replace(text, "777", "x", 1), "x" + text,
+	} {
 		if _, err := parseStat(text); err == nil {
 			t.Errorf("%q is read", text)
 		}
@@ -142,7 +144,8 @@ func FuzzParse(f *testing.F) {
 		if err == nil {
 			for _, m := range mounts {
 				for _, path := range in {
-					if dir := m.dir(path); !strings.HasPrefix(dir, strings.TrimSuffix(m.point, "/")) && m.point == "/sys" {
+					if dir := m.dir(path); !strings.HasPrefix(dir, strings.TrimSuffix(m.point, "/")) &&
+						m.point == "/sys" {
 						t.Errorf("%q is outside of its mount", dir)
 					}
 				}
@@ -150,7 +153,8 @@ func FuzzParse(f *testing.F) {
 		}
 		_, _ = parseStat(text)
 		if cpus, err := parseCPUs(text); err == nil {
-			if again, err := parseCPUs(formatCPUs(cpus)); err != nil || !slices.Equal(again, slices.Compact(slices.Sorted(slices.Values(cpus)))) {
+			if again, err := parseCPUs(formatCPUs(cpus)); err != nil ||
+				!slices.Equal(again, slices.Compact(slices.Sorted(slices.Values(cpus)))) {
 				t.Errorf("%v came back as %v, %v", cpus, again, err)
 			}
 		}
@@ -174,12 +178,14 @@ func TestUseOfAChildIsCountedOnce(t *testing.T) {
 		then  []stat
 		want  time.Duration
 	}{
-		"unobserved until its end":         {0, []stat{after(time.Second)}, time.Second},
-		"counted while it lived":           {700 * time.Millisecond, []stat{after(time.Second)}, time.Second},
-		"reaped by another process":        {700 * time.Millisecond, []stat{parent}, 700 * time.Millisecond},
-		"still alive":                      {700 * time.Millisecond, []stat{parent, child}, 700 * time.Millisecond},
-		"number reused by another process": {700 * time.Millisecond, []stat{after(time.Second), {pid: someone + 1, start: 3}}, time.Second},
-		"higher use at the end":            {2 * time.Second, []stat{after(time.Second)}, 2 * time.Second},
+		"unobserved until its end":  {0, []stat{after(time.Second)}, time.Second},
+		"counted while it lived":    {700 * time.Millisecond, []stat{after(time.Second)}, time.Second},
+		"reaped by another process": {700 * time.Millisecond, []stat{parent}, 700 * time.Millisecond},
+		"still alive":               {700 * time.Millisecond, []stat{parent, child}, 700 * time.Millisecond},
+		"number reused by another process": {
+			700 * time.Millisecond, []stat{after(time.Second), {pid: someone + 1, start: 3}}, time.Second,
+		},
+		"higher use at the end": {2 * time.Second, []stat{after(time.Second)}, 2 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMembers(&table{})

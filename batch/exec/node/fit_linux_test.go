@@ -55,7 +55,8 @@ func TestAHostIsUnfitWhileItCannotCreateControlGroups(t *testing.T) {
 	if _, err := h.Launch(t.Context(), script(id(1), dir, `exit 0`)); !errors.Is(err, exec.ErrNeverRan) {
 		t.Fatal(err)
 	}
-	if err := h.Fit(); err == nil || !strings.HasPrefix(err.Error(), "control group: ") || strings.Contains(err.Error(), "/") {
+	if err := h.Fit(); err == nil || !strings.HasPrefix(err.Error(), "control group: ") ||
+		strings.Contains(err.Error(), "/") {
 		t.Errorf("%v", err)
 	}
 	h.cpus = nil

@@ -23,12 +23,15 @@ import (
 
 const spin = `while :; do :; done`
 
-var everyAbility = []cgroup.Ability{cgroup.Shares, cgroup.Processors, cgroup.Memory, cgroup.Pausing, cgroup.Killing, cgroup.Measuring}
+var everyAbility = []cgroup.Ability{
+	cgroup.Shares, cgroup.Processors, cgroup.Memory, cgroup.Pausing, cgroup.Killing, cgroup.Measuring,
+}
 
 func TestATaskLaunchedManyTimesRunsOnce(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
-	task := script(id(1), dir, `echo x >> "$1"; read x < "$2"; exit 3`, filepath.Join(dir, "ran"), filepath.Join(dir, "hold"))
+	task := script(id(1), dir, `echo x >> "$1"; read x < "$2"; exit 3`, filepath.Join(dir, "ran"),
+		filepath.Join(dir, "hold"))
 	if err := syscall.Mkfifo(filepath.Join(dir, "hold"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +156,10 @@ func TestNoProcessSurvivesATaskThatForksAway(t *testing.T) {
 	if h.Offers().Of(cgroup.Killing) == cgroup.Signals {
 		t.Skip("signals reach process groups only: ", h.Offers())
 	}
-	p := launch(t, h, script(id(1), dir, `setsid sh -c 'echo $$ > "$1"; exec sleep 300' sh "$1" & until [ -s "$1" ]; do sleep 0.01; done`, filepath.Join(dir, "pid")))
+	p := launch(t, h,
+		script(id(1), dir,
+			`setsid sh -c 'echo $$ > "$1"; exec sleep 300' sh "$1" & until [ -s "$1" ]; do sleep 0.01; done`,
+			filepath.Join(dir, "pid")))
 	if diff := cmp.Diff(exec.Exit{}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}

@@ -40,7 +40,8 @@ func (h *Host) Launch(ctx context.Context, t TaskSpec) (*Task, error) {
 func (h *Host) launch(ctx context.Context, t TaskSpec) (*Task, error) {
 	g, err := h.group(&t)
 	if err != nil {
-		won, state, barring := journal.Claim(h.dir(t.ID), journal.Name(t.ID.Key.Epoch, t.ID.Key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
+		won, state, barring := journal.Claim(h.dir(t.ID), journal.Name(t.ID.Key.Epoch, t.ID.Key.Attempt),
+			journal.Claimer{Kind: journal.Server}, time.Now())
 		switch {
 		case barring != nil:
 			h.log.Error("launch failed, and bar failed", "task", t.ID, "error", barring)
@@ -132,7 +133,8 @@ func (h *Host) process(id ID, program *supervisor.Attempt, g *cgroup.Group) *Tas
 // bySignals reports whether groups must be given their processes explicitly.
 func (h *Host) bySignals() bool {
 	o := h.groups.Offers()
-	return o.Of(cgroup.Pausing) == cgroup.Signals || o.Of(cgroup.Killing) == cgroup.Signals || o.Of(cgroup.Measuring) == cgroup.Signals
+	return o.Of(cgroup.Pausing) == cgroup.Signals || o.Of(cgroup.Killing) == cgroup.Signals ||
+		o.Of(cgroup.Measuring) == cgroup.Signals
 }
 
 // dispose kills the processes in a group and removes it.
@@ -173,7 +175,8 @@ func (h *Host) Bar(id ID) (won bool, err error) {
 	if err := id.Validate(); err != nil {
 		return false, &InvalidError{err}
 	}
-	won, state, err := journal.Claim(h.dir(id), journal.Name(id.Key.Epoch, id.Key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
+	won, state, err := journal.Claim(h.dir(id), journal.Name(id.Key.Epoch, id.Key.Attempt),
+		journal.Claimer{Kind: journal.Server}, time.Now())
 	return won || state.End.Kind == journal.Never, err
 }
 
@@ -201,7 +204,9 @@ type pending struct {
 
 // settle returns what became of a task, by one call of find that concurrent callers share. It
 // completes even if no caller waits any more.
-func (h *Host) settle(ctx context.Context, id ID, find func(context.Context) (*Task, attempt.Status, error)) (*Task, attempt.Status, error) {
+func (h *Host) settle(
+	ctx context.Context, id ID, find func(context.Context) (*Task, attempt.Status, error),
+) (*Task, attempt.Status, error) {
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()

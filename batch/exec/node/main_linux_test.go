@@ -36,7 +36,9 @@ func (l testLog) Write(p []byte) (int, error) {
 // config returns the configuration of a host with unique group names.
 func config(t testing.TB, dir string) Config {
 	return Config{
-		Dir: dir, Groups: cgroup.Config{Name: "test-" + strconv.Itoa(os.Getpid()) + "-" + testName(dir), StepAside: true},
+		Dir: dir, Groups: cgroup.Config{
+			Name: "test-" + strconv.Itoa(os.Getpid()) + "-" + testName(dir), StepAside: true,
+		},
 		Logger: hclog.New(&hclog.LoggerOptions{Output: testLog{t}, Level: hclog.Debug}),
 	}
 }

@@ -73,7 +73,8 @@ func TestPartsOfAHostGetExclusiveProcessorsOrNone(t *testing.T) {
 	if errors.Is(err, cgroup.ErrTaken) || errors.Is(err, cgroup.ErrNotOffered) {
 		t.Skip(err)
 	}
-	if err != nil || len(pins) != 3 || len(pins[0]) != 1 || len(pins[1]) != 0 || len(pins[2]) != 1 || slices.Equal(pins[0], pins[2]) {
+	if err != nil || len(pins) != 3 || len(pins[0]) != 1 || len(pins[1]) != 0 || len(pins[2]) != 1 ||
+		slices.Equal(pins[0], pins[2]) {
 		t.Errorf("%v, %v", pins, err)
 	}
 	if pins, err := h.Pin([]int{100_000}); !errors.Is(err, cgroup.ErrTaken) {

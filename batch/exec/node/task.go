@@ -79,7 +79,10 @@ func parseGroup(name string) (ID, bool) {
 		}
 		numbers[i], rest = n, rest[:at]
 	}
-	id := ID{Key: batch.Key{Job: batch.JobID(rest), Epoch: uint32(numbers[0]), Attempt: uint32(numbers[1])}, Rank: int32(numbers[2])}
+	id := ID{
+		Key:  batch.Key{Job: batch.JobID(rest), Epoch: uint32(numbers[0]), Attempt: uint32(numbers[1])},
+		Rank: int32(numbers[2]),
+	}
 	return id, id.Validate() == nil && id.group() == name
 }
 

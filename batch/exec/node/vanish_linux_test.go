@@ -45,7 +45,8 @@ func TestControllersVanishUnderATaskThatRuns(t *testing.T) {
 		t.Skip("file systems are root's to unmount")
 	}
 	groups := cgroup.Config{Name: "vanish-" + strconv.Itoa(os.Getpid())}
-	inner(t, "TestVanish", []string{innerGroups + "=" + groups.Name}, &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS})
+	inner(t, "TestVanish", []string{innerGroups + "=" + groups.Name},
+		&syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS})
 	left, err := cgroup.Detect(groups)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +83,8 @@ func TestVanish(t *testing.T) {
 		return
 	}
 	unmount(t)
-	if _, err := p.Share(cgroup.Processor / 10); !errors.Is(err, cgroup.ErrVanished) && h.Offers().Of(cgroup.Shares) != cgroup.Duty {
+	if _, err := p.Share(cgroup.Processor / 10); !errors.Is(err, cgroup.ErrVanished) &&
+		h.Offers().Of(cgroup.Shares) != cgroup.Duty {
 		t.Errorf("share: %v", err)
 	}
 	if err := p.Signal(syscall.SIGSTOP); !errors.Is(err, cgroup.ErrVanished) {
@@ -148,7 +150,8 @@ func TestWithoutRights(t *testing.T) {
 			want = cgroup.None
 		}
 		// Without a mount there are no rights.
-		if o.Way != want || !strings.Contains(o.Why, "no right") && !strings.Contains(o.Why, "read-only") && !strings.Contains(o.Why, "is mounted") {
+		if o.Way != want || !strings.Contains(o.Why, "no right") && !strings.Contains(o.Why,
+			"read-only") && !strings.Contains(o.Why, "is mounted") {
 			t.Errorf("want %s and why: %s", want, o)
 		}
 	}
@@ -159,7 +162,10 @@ func TestWithoutRights(t *testing.T) {
 		t.Error("with limits that cannot be set: ", diff)
 	}
 	// A process that forks away cannot be reached, which is documented.
-	p := launch(t, h, script(id(2), dir, `setsid sh -c 'echo $$ > "$1"; exec sleep 300' sh "$1" & until [ -s "$1" ]; do sleep 0.01; done`, filepath.Join(dir, "pid")))
+	p := launch(t, h,
+		script(id(2), dir,
+			`setsid sh -c 'echo $$ > "$1"; exec sleep 300' sh "$1" & until [ -s "$1" ]; do sleep 0.01; done`,
+			filepath.Join(dir, "pid")))
 	if diff := cmp.Diff(exec.Exit{}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}

@@ -96,7 +96,9 @@ const GoneWait = 30 * time.Second
 
 // newPauses returns the pauses between two looks at processes that are about to disappear.
 func newPauses() *backoff.ExponentialBackOff {
-	return &backoff.ExponentialBackOff{InitialInterval: time.Millisecond, Multiplier: 2, MaxInterval: 100 * time.Millisecond}
+	return &backoff.ExponentialBackOff{
+		InitialInterval: time.Millisecond, Multiplier: 2, MaxInterval: 100 * time.Millisecond,
+	}
 }
 
 // awaitGone waits until all processes of the group are dead, at most for GoneWait.

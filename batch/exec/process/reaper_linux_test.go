@@ -29,7 +29,8 @@ func TestAProgramRunsOnlyWhenItsGateIsOpenedAndUnderTheSameIdentity(t *testing.T
 	}
 	r, dir := newReaper(t), t.TempDir()
 	g, ended := start(t, r, Spec{
-		Args: sh(`echo "$$ $1 $VAR $(pwd)"; exit 3`, "a b;*"), Env: []string{"VAR=x y"}, Dir: dir, Stdout: filepath.Join(dir, "out"),
+		Args: sh(`echo "$$ $1 $VAR $(pwd)"; exit 3`, "a b;*"), Env: []string{"VAR=x y"}, Dir: dir,
+		Stdout: filepath.Join(dir, "out"),
 	})
 	before, err := Identify(g.Pid)
 	if err != nil {
@@ -102,13 +103,27 @@ func TestExecErrorsContainNoPaths(t *testing.T) {
 		atStart bool
 		want    string
 	}{
-		"missing":      {Spec{Args: []string{"/nowhere/no-such"}}, false, "command no-such: no such file or directory"},
-		"no program":   {Spec{Args: []string{secret}}, false, "command not-a-program: permission denied"},
-		"too long":     {Spec{Args: []string{"/bin/true", strings.Repeat("x", 1<<20)}}, false, "command true: argument list too long"},
-		"not in PATH":  {Spec{Args: []string{"no-such-command"}}, true, "command no-such-command: executable file not found in $PATH"},
-		"NUL":          {Spec{Args: []string{"/bin/true", "a\x00b"}}, true, `command true: NUL in "a\x00b": invalid argument`},
-		"no directory": {Spec{Args: []string{"/bin/true"}, Dir: "/dev/null/x"}, true, "working directory: not a directory"},
-		"no output":    {Spec{Args: []string{"/bin/true"}, Stdout: "/dev/null/x"}, true, "standard output: not a directory"},
+		"missing":    {Spec{Args: []string{"/nowhere/no-such"}}, false, "command no-such: no such file or directory"},
+		"no program": {Spec{Args: []string{secret}}, false, "command not-a-program: permission denied"},
+		"too long": {
+			Spec{Args: []string{"/bin/true", strings.Repeat("x", 1<<20)}},
+			false,
+			"command true: argument list too long",
+		},
+		"not in PATH": {
+			Spec{Args: []string{"no-such-command"}},
+			true,
+			"command no-such-command: executable file not found in $PATH",
+		},
+		"NUL": {
+			Spec{Args: []string{"/bin/true", "a\x00b"}}, true, `command true: NUL in "a\x00b": invalid argument`,
+		},
+		"no directory": {
+			Spec{Args: []string{"/bin/true"}, Dir: "/dev/null/x"}, true, "working directory: not a directory",
+		},
+		"no output": {
+			Spec{Args: []string{"/bin/true"}, Stdout: "/dev/null/x"}, true, "standard output: not a directory",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ended := make(chan Exit, 1)
@@ -154,7 +169,13 @@ func TestTheEndIsReportedWhenTheWholeGroupIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The child becomes an orphan when the leader ends.
-	g, ended := start(t, r, Spec{Args: sh(`(trap "" TERM; echo here > "$1"; exec sleep 300) & read x < "$1"; echo $! > "$1.pid"; kill -TERM $$`, fifo)})
+	g, ended := start(t, r,
+		Spec{
+			Args: sh(
+				`(trap "" TERM; echo here > "$1"; exec sleep 300) & read x < "$1"; echo $! > "$1.pid"; kill -TERM $$`,
+				fifo,
+			),
+		})
 	if err := g.Open(); err != nil {
 		t.Fatal(err)
 	}

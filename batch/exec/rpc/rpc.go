@@ -15,7 +15,8 @@ import (
 // StatusMessage is the message of a status.
 func StatusMessage(st attempt.Status) *droverv1.AttemptStatus {
 	return &droverv1.AttemptStatus{
-		Condition: droverv1.AttemptCondition(st.Condition), ExitCode: int32(st.Code), Signal: int32(st.Signal), Reason: st.Reason,
+		Condition: droverv1.AttemptCondition(st.Condition), ExitCode: int32(st.Code), Signal: int32(st.Signal),
+		Reason:    st.Reason,
 		StartTime: instantMessage(st.Started), EndTime: instantMessage(st.Ended), Pid: int32(st.Pid),
 	}
 }
@@ -23,7 +24,8 @@ func StatusMessage(st attempt.Status) *droverv1.AttemptStatus {
 // StatusOf reads a status; nil is the zero Status.
 func StatusOf(m *droverv1.AttemptStatus) attempt.Status {
 	return attempt.Status{
-		Condition: attempt.Condition(m.GetCondition()), Code: int(m.GetExitCode()), Signal: syscall.Signal(m.GetSignal()), Reason: m.GetReason(),
+		Condition: attempt.Condition(m.GetCondition()), Code: int(m.GetExitCode()),
+		Signal: syscall.Signal(m.GetSignal()), Reason: m.GetReason(),
 		Started: instantOf(m.GetStartTime()), Ended: instantOf(m.GetEndTime()), Pid: int(m.GetPid()),
 	}
 }

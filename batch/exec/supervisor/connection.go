@@ -295,7 +295,8 @@ func (c *Client) spawn(ctx context.Context) error {
 	case text != "":
 		return errors.New(strings.TrimPrefix(text, "error: "))
 	}
-	return fmt.Errorf("%w: it ended before it was ready, see %s (%w)", rpc.ErrGone, filepath.Join(c.cfg.Dir, logName), err)
+	return fmt.Errorf("%w: it ended before it was ready, see %s (%w)", rpc.ErrGone, filepath.Join(c.cfg.Dir, logName),
+		err)
 }
 
 // start starts the process in a new session, so signals of this process's terminal do not

@@ -107,7 +107,8 @@ func TestTheSupervisorDiesAfterTheClaim(t *testing.T) {
 	if l.p != nil || !errors.Is(l.err, exec.ErrNeverRan) || lines(t, dir) != 0 {
 		t.Errorf("%v, %v, ran %d times", l.p, l.err, lines(t, dir))
 	}
-	if st, _, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); st.Condition != attempt.NeverRan || err != nil {
+	if st, _, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); st.Condition != attempt.NeverRan ||
+		err != nil {
 		t.Errorf("%+v, %v", st, err)
 	}
 }
@@ -166,7 +167,8 @@ func TestTheSupervisorDiesWhileTheProgramRuns(t *testing.T) {
 		t.Errorf("%+v, ran %d times", e, lines(t, dir))
 	}
 	st, _, err := c.Attach(t.Context(), key(own(dir), 1), attempts(dir))
-	if st.Condition != attempt.Lost || err != nil || st.Started.Sub(before).Abs() > time.Millisecond || st.Ended.IsZero() {
+	if st.Condition != attempt.Lost || err != nil || st.Started.Sub(before).Abs() > time.Millisecond ||
+		st.Ended.IsZero() {
 		t.Errorf("%+v, %v", st, err)
 	}
 	if left := marked(own(dir) + "/1-1"); len(left) > 0 {
@@ -178,7 +180,9 @@ func TestTheNextSupervisorDeliversSignals(t *testing.T) {
 	dir := t.TempDir()
 	here := fifo(t, dir, "here")
 	c := connectTo(t, dir)
-	p := launch(t, c, spec(dir, key("job", 1), `trap 'echo x >> "$1"; exit 0' TERM; echo here > "$2"; while :; do sleep 0.05; done`, filepath.Join(dir, "ran"), here))
+	p := launch(t, c,
+		spec(dir, key("job", 1), `trap 'echo x >> "$1"; exit 0' TERM; echo here > "$2"; while :; do sleep 0.05; done`,
+			filepath.Join(dir, "ran"), here))
 	read(t, here)
 	kill(t, supervisorPid(t, dir))
 	if err := p.Signal(syscall.SIGTERM); err != nil {
@@ -193,7 +197,8 @@ func TestASignalToAStoppedSupervisorIsDeliveredLater(t *testing.T) {
 	dir := t.TempDir()
 	here := fifo(t, dir, "here")
 	c := connectTo(t, dir)
-	p := launch(t, c, spec(dir, key("job", 1), `trap 'exit 4' TERM; echo here > "$1"; while :; do sleep 0.05; done`, here))
+	p := launch(t, c, spec(dir, key("job", 1), `trap 'exit 4' TERM; echo here > "$1"; while :; do sleep 0.05; done`,
+		here))
 	read(t, here)
 	pid := supervisorPid(t, dir)
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -241,7 +246,8 @@ func TestProgramsThatEndWithoutASupervisorAreLostAndTheirGroupKilled(t *testing.
 func TestAttemptsOfAHostThatRebootedAreLost(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
-	if _, _, err := journal.Claim(attempts(dir), "1-1", journal.Claimer{Kind: journal.Supervisor, By: "before"}, time1); err != nil {
+	if _, _, err := journal.Claim(attempts(dir), "1-1", journal.Claimer{Kind: journal.Supervisor, By: "before"},
+		time1); err != nil {
 		t.Fatal(err)
 	}
 	me := ownID(t)
@@ -319,7 +325,8 @@ func oneOfMany(t *testing.T, c *Client, dir string, i int) (what string, ran int
 		t.Error(err)
 	}
 	k := key(fmt.Sprint(own(dir), "-", i), 1)
-	p, err := c.Spawn(t.Context(), spec(home, k, `echo x >> "$1"; sleep 0.0$(($$ % 10))`, filepath.Join(home, "ran")), attempts(home))
+	p, err := c.Spawn(t.Context(), spec(home, k, `echo x >> "$1"; sleep 0.0$(($$ % 10))`, filepath.Join(home, "ran")),
+		attempts(home))
 	switch {
 	case errors.Is(err, exec.ErrNeverRan):
 		what = "never ran"

@@ -208,7 +208,9 @@ func (s *supervisor) verdict(t *program, st attempt.Status) attempt.Status {
 // Renew renews the lease of a supervisor that was started with Config.Leased, and returns the
 // token of the next renewal. A token that is too old, or that another supervisor made, renews
 // nothing. While no supervisor can be reached, Renew waits.
-func (c *Client) Renew(ctx context.Context, t attempt.Token, d time.Duration) (next attempt.Token, held bool, err error) {
+func (c *Client) Renew(
+	ctx context.Context, t attempt.Token, d time.Duration,
+) (next attempt.Token, held bool, err error) {
 	err = c.ask(ctx, func(ctx context.Context) (err error) {
 		next, held, err = c.remote.Renew(ctx, t, d)
 		return err

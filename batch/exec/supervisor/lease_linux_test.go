@@ -21,7 +21,9 @@ import (
 
 func connectLeased(t testing.TB, dir string) *Client {
 	t.Helper()
-	c, err := Connect(Config{Dir: dir, Leased: true, Logger: hclog.New(&hclog.LoggerOptions{Output: testLog{t}, Level: hclog.Debug})})
+	c, err := Connect(Config{
+		Dir: dir, Leased: true, Logger: hclog.New(&hclog.LoggerOptions{Output: testLog{t}, Level: hclog.Debug}),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +77,8 @@ func TestProgramsDieWithTheirLeaseAndReportIt(t *testing.T) {
 	c := connectLeased(t, dir)
 	stop := keep(t, c, 2*time.Second)
 	token := hold(t, c, 2*time.Second)
-	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `trap "" TERM; sleep 300 & echo $! > "$1"; wait`, here), attempts(dir), Placement{Token: token})
+	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `trap "" TERM; sleep 300 & echo $! > "$1"; wait`, here),
+		attempts(dir), Placement{Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +149,8 @@ func TestProgramsOnALeaseDieWithTheirSupervisor(t *testing.T) {
 	dir := t.TempDir()
 	here := fifo(t, dir, "here")
 	c := connectLeased(t, dir)
-	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `trap "" TERM; sleep 300 & echo $! > "$1"; wait`, here), attempts(dir),
+	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `trap "" TERM; sleep 300 & echo $! > "$1"; wait`, here),
+		attempts(dir),
 		Placement{Token: hold(t, c, time.Minute)})
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +171,9 @@ func TestProgramsOnALeaseDieWithTheirSupervisor(t *testing.T) {
 // makeGroup creates a control group, or skips the test if that is impossible.
 func makeGroup(t *testing.T) *cgroup.Group {
 	t.Helper()
-	h, err := cgroup.Detect(cgroup.Config{Name: "test-" + strconv.Itoa(os.Getpid()) + "-" + strings.ToLower(own(t.TempDir())[:10])})
+	h, err := cgroup.Detect(cgroup.Config{Name: "test-" + strconv.Itoa(os.Getpid()) + "-" + strings.ToLower(
+		own(t.TempDir())[:10],
+	)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +196,9 @@ func TestAProgramRunsInItsGroupsFromItsFirstInstructionAndLeavesThemEmpty(t *tes
 	g, dir := makeGroup(t), t.TempDir()
 	c := connectTo(t, dir)
 	// The child is in a new session: only the group identifies it.
-	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `cat /proc/self/cgroup > "$1"; setsid sleep 300 & : > "$1.up"; wait $!`, filepath.Join(dir, "in")),
+	p, err := c.SpawnIn(t.Context(),
+		leasedSpec(dir, `cat /proc/self/cgroup > "$1"; setsid sleep 300 & : > "$1.up"; wait $!`,
+			filepath.Join(dir, "in")),
 		attempts(dir), Placement{Groups: g.Procs()})
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +230,8 @@ func TestAFrozenProgramIsKilledToo(t *testing.T) {
 	g, dir := makeGroup(t), t.TempDir()
 	c := connectLeased(t, dir)
 	stop := keep(t, c, 2*time.Second)
-	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `sleep 300 & wait`), attempts(dir), Placement{Groups: g.Procs(), Token: hold(t, c, 2*time.Second)})
+	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `sleep 300 & wait`), attempts(dir),
+		Placement{Groups: g.Procs(), Token: hold(t, c, 2*time.Second)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,11 +248,14 @@ func TestAProgramThatCannotEnterItsGroupNeverRuns(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
 	what := leasedSpec(dir, `echo x >> "$1"`, filepath.Join(dir, "ran"))
-	_, err := c.SpawnIn(t.Context(), what, attempts(dir), Placement{Groups: []string{filepath.Join(dir, "gone", "cgroup.procs")}})
-	if !errors.Is(err, exec.ErrNeverRan) || !strings.Contains(err.Error(), "control group") || strings.Contains(err.Error(), dir) || lines(t, dir) != 0 {
+	_, err := c.SpawnIn(t.Context(), what, attempts(dir),
+		Placement{Groups: []string{filepath.Join(dir, "gone", "cgroup.procs")}})
+	if !errors.Is(err, exec.ErrNeverRan) || !strings.Contains(err.Error(), "control group") ||
+		strings.Contains(err.Error(), dir) || lines(t, dir) != 0 {
 		t.Errorf("%v, ran %d times", err, lines(t, dir))
 	}
-	if _, err := c.SpawnIn(t.Context(), what, attempts(dir), Placement{Groups: []string{"/etc/passwd"}}); err == nil || errors.Is(err, exec.ErrNeverRan) {
+	if _, err := c.SpawnIn(t.Context(), what, attempts(dir), Placement{Groups: []string{"/etc/passwd"}}); err == nil ||
+		errors.Is(err, exec.ErrNeverRan) {
 		t.Errorf("a file that is no group's: %v", err)
 	}
 }
@@ -252,7 +264,8 @@ func TestAProgramThatCannotEnterItsGroupNeverRuns(t *testing.T) {
 func TestAProgramOnALeaseDiesEvenIfNoSupervisorFollows(t *testing.T) {
 	dir := t.TempDir()
 	c := connectLeased(t, dir)
-	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `trap "" TERM; while :; do sleep 0.05; done`), attempts(dir), Placement{Token: hold(t, c, time.Minute)})
+	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `trap "" TERM; while :; do sleep 0.05; done`), attempts(dir),
+		Placement{Token: hold(t, c, time.Minute)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,8 @@ func TestLaunchReportsHowProgramsEnd(t *testing.T) {
 func TestProgramsGetArgumentsEnvironmentAndFilesUnchanged(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
-	s := spec(dir, key("job", 1), `printf '%s|' "$@"; echo "$VAR|$(pwd)|$DROVER_ATTEMPT"; echo oops >&2; cat`, "a b", "$HOME;*", "\xff", "")
+	s := spec(dir, key("job", 1), `printf '%s|' "$@"; echo "$VAR|$(pwd)|$DROVER_ATTEMPT"; echo oops >&2; cat`, "a b",
+		"$HOME;*", "\xff", "")
 	s.Env = append(s.Env, "VAR=\xfe x")
 	if e := launch(t, c, s).Wait(); e.Code != 0 {
 		t.Errorf("%+v", e)
@@ -76,7 +77,9 @@ func TestFailedStartsContainNoPaths(t *testing.T) {
 		change func(*exec.Spec)
 		want   string
 	}{
-		{func(s *exec.Spec) { s.Args = []string{"no-such-command"} }, "command no-such-command: executable file not found in $PATH"},
+		{func(s *exec.Spec) {
+			s.Args = []string{"no-such-command"}
+		}, "command no-such-command: executable file not found in $PATH"},
 		{func(s *exec.Spec) { s.Args = []string{"/nowhere/no-such"} }, "command no-such: no such file or directory"},
 		{func(s *exec.Spec) { s.Args = []string{dir} }, "command " + filepath.Base(dir) + ": permission denied"},
 		{func(s *exec.Spec) { s.Dir = "/dev/null/x" }, "working directory: not a directory"},
@@ -104,10 +107,12 @@ func TestTheServersClaimKeepsAnAttemptFromRunning(t *testing.T) {
 	if !errors.Is(err, ErrBarred) || !errors.Is(err, exec.ErrNeverRan) {
 		t.Errorf("launch: %v", err)
 	}
-	if st, p, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); st.Condition != attempt.Barred || p != nil || err != nil {
+	if st, p, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); st.Condition != attempt.Barred || p != nil ||
+		err != nil {
 		t.Errorf("attach: %+v, %v, %v", st, p, err)
 	}
-	if st, p, err := c.Attach(t.Context(), key("job", 2), attempts(dir)); st.Condition != attempt.Unclaimed || p != nil || err != nil {
+	if st, p, err := c.Attach(t.Context(), key("job", 2), attempts(dir)); st.Condition != attempt.Unclaimed ||
+		p != nil || err != nil {
 		t.Errorf("attach to an unclaimed attempt: %+v, %v, %v", st, p, err)
 	}
 }
@@ -115,14 +120,16 @@ func TestTheServersClaimKeepsAnAttemptFromRunning(t *testing.T) {
 func TestADamagedAttemptFileIsLostAndNothingRuns(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
-	if err := errors.Join(os.Mkdir(attempts(dir), 0o700), os.WriteFile(filepath.Join(attempts(dir), "1-1"), []byte("x\n"), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(attempts(dir), 0o700), os.WriteFile(filepath.Join(attempts(dir), "1-1"),
+		[]byte("x\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	p := launch(t, c, spec(dir, key("job", 1), "exit 0"))
 	if e := p.Wait(); !e.Lost {
 		t.Errorf("%+v", e)
 	}
-	if _, _, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); err == nil || !strings.Contains(err.Error(), "1-1, line 1") {
+	if _, _, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); err == nil ||
+		!strings.Contains(err.Error(), "1-1, line 1") {
 		t.Errorf("attach: %v", err)
 	}
 }
@@ -152,7 +159,8 @@ func TestJobsOutliveTheServerThatIsKilled(t *testing.T) {
 	if diff := cmp.Diff(exec.Exit{Code: 5}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
-	if st, _, err := c.Attach(t.Context(), key("job", 2), attempts(dir)); st.Condition != attempt.Exited || st.Code != 6 || err != nil {
+	if st, _, err := c.Attach(t.Context(), key("job", 2), attempts(dir)); st.Condition != attempt.Exited ||
+		st.Code != 6 || err != nil {
 		t.Errorf("the other one: %+v, %v", st, err)
 	}
 }
@@ -201,7 +209,8 @@ func TestDetachLeavesTheProgramRunning(t *testing.T) {
 	if diff := cmp.Diff(exec.Exit{Detached: true}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := c.Spawn(t.Context(), spec(dir, key("job", 2), ""), attempts(dir)); !errors.Is(err, ErrClosed) || !errors.Is(err, exec.ErrNeverRan) {
+	if _, err := c.Spawn(t.Context(), spec(dir, key("job", 2), ""), attempts(dir)); !errors.Is(err, ErrClosed) ||
+		!errors.Is(err, exec.ErrNeverRan) {
 		t.Errorf("launch by a closed client: %v", err)
 	}
 	c = connectTo(t, dir)
@@ -239,7 +248,8 @@ func TestASupervisorThatCannotStartReportsWhy(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, socketName, "x"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Connect(Config{Dir: dir}); err == nil || !strings.Contains(err.Error(), "listen in the data directory") {
+	if _, err := Connect(Config{Dir: dir}); err == nil ||
+		!strings.Contains(err.Error(), "listen in the data directory") {
 		t.Errorf("socket taken by a directory: %v", err)
 	}
 }

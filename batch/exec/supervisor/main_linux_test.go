@@ -93,7 +93,8 @@ func attempts(dir string) string { return filepath.Join(dir, "attempts") }
 func spec(dir string, k batch.Key, script string, args ...string) exec.Spec {
 	return exec.Spec{
 		Key: k, Args: append([]string{"/bin/sh", "-c", script, "sh"}, args...),
-		Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: filepath.Join(dir, "work"), Stdout: filepath.Join(dir, "out"), Stderr: filepath.Join(dir, "err"),
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: filepath.Join(dir, "work"), Stdout: filepath.Join(dir, "out"),
+		Stderr: filepath.Join(dir, "err"),
 	}
 }
 

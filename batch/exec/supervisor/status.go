@@ -14,7 +14,9 @@ import (
 
 // statusOf converts a file with an end.
 func statusOf(s journal.State) attempt.Status {
-	st := attempt.Status{Code: s.End.Code, Signal: signalNumber(s.End.Signal), Reason: s.End.Reason, Started: s.Started, Ended: s.End.At}
+	st := attempt.Status{
+		Code: s.End.Code, Signal: signalNumber(s.End.Signal), Reason: s.End.Reason, Started: s.Started, Ended: s.End.At,
+	}
 	switch s.End.Kind {
 	case journal.Exited:
 		st.Condition = attempt.Exited

@@ -58,7 +58,9 @@ type program struct {
 
 // settle returns what became of an attempt: from memory, or by one call of find that
 // concurrent callers share.
-func (s *supervisor) settle(ctx context.Context, a attempt.Name, find func(*program) (attempt.Status, error)) (attempt.Status, error) {
+func (s *supervisor) settle(
+	ctx context.Context, a attempt.Name, find func(*program) (attempt.Status, error),
+) (attempt.Status, error) {
 	s.mu.Lock()
 	t := s.attempts[a]
 	if t == nil {
@@ -152,7 +154,10 @@ func (s *supervisor) found(t *program, state journal.State) (attempt.Status, err
 	case state.End.Kind != 0:
 		return statusOf(state), nil
 	case state.Run.Pid == 0:
-		return attempt.Status{Condition: attempt.NeverRan, Reason: "its supervisor ended before the program started", Ended: state.Claimed}, nil
+		return attempt.Status{
+			Condition: attempt.NeverRan, Reason: "its supervisor ended before the program started",
+			Ended: state.Claimed,
+		}, nil
 	}
 	lost := attempt.Status{Condition: attempt.Lost, Started: state.Started}
 	again, err := state.Run.Rebooted()
@@ -207,14 +212,17 @@ func (s *supervisor) follow(t *program, id process.ID) {
 	s.warnLeft(t, id.KillRest())
 	<-t.settled
 	s.mu.Lock()
-	lost := attempt.Status{Condition: attempt.Lost, Started: t.status.Started, Ended: time.Now(), Reason: "its supervisor ended first"}
+	lost := attempt.Status{
+		Condition: attempt.Lost, Started: t.status.Started, Ended: time.Now(), Reason: "its supervisor ended first",
+	}
 	s.mu.Unlock()
 	s.end(t, lost)
 }
 
 func (s *supervisor) warnLeft(t *program, left bool) {
 	if left {
-		s.log.Error("killed process group still exists, reporting its end", "attempt", t.Mark(), "waited", process.GoneWait)
+		s.log.Error("killed process group still exists, reporting its end", "attempt", t.Mark(), "waited",
+			process.GoneWait)
 	}
 }
 
@@ -261,7 +269,8 @@ func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) 
 		return attempt.Status{}, err
 	case err != nil:
 		s.log.Error("claim failed", "attempt", t.Mark(), "error", err)
-		return attempt.Status{Condition: attempt.NeverRan, Reason: "claim: " + publicMessage(err), Ended: time.Now()}, nil
+		return attempt.Status{Condition: attempt.NeverRan, Reason: "claim: " + publicMessage(err), Ended: time.Now()},
+			nil
 	case !won:
 		return s.found(t, state)
 	}
@@ -277,7 +286,9 @@ func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) 
 	if err != nil {
 		g.Shut()
 		s.log.Error("write run record failed, its gate stays shut", "attempt", t.Mark(), "error", err)
-		never := attempt.Status{Condition: attempt.NeverRan, Reason: "run record: " + publicMessage(err), Ended: time.Now()}
+		never := attempt.Status{
+			Condition: attempt.NeverRan, Reason: "run record: " + publicMessage(err), Ended: time.Now(),
+		}
 		s.save(t, never)
 		return never, nil
 	}

@@ -162,7 +162,9 @@ func (b *Base) AnswerInside(now batch.Time, a *batch.Ask, out *batch.Estimate) b
 		if h == batch.NoJob {
 			from := max(now, w.Start, a.From, a.Job.EarliestStart)
 			for i, s := range a.Shapes {
-				if starts[i] = left.Fit(from, s.Walltime, b.ChargeOf(s.Width, a.Job.Memory)); starts[i].Add(s.Walltime) > w.End {
+				if starts[i] = left.Fit(from, s.Walltime, b.ChargeOf(s.Width, a.Job.Memory)); starts[i].Add(
+					s.Walltime,
+				) > w.End {
 					starts[i] = batch.Never
 				}
 			}

@@ -50,7 +50,9 @@ func (b *Base) setAside(spec *batch.Job) (broke bool) {
 	j := b.admit(spec)
 	j.State = Reserved
 	w := window{booked: spec.Window.End, free: j.Charge}
-	w.Reservation = batch.Reservation{Job: spec.Handle, Start: spec.Window.Start, End: spec.Window.End, Charge: j.Charge}
+	w.Reservation = batch.Reservation{
+		Job: spec.Handle, Start: spec.Window.Start, End: spec.Window.End, Charge: j.Charge,
+	}
 	b.windows = append(b.windows, w)
 	if w.Start >= w.End || w.End <= b.Profile.Origin() {
 		return false

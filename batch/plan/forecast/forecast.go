@@ -116,7 +116,9 @@ func (f *Forecaster) eachShape(now batch.Time, p batch.Runnable, a *batch.Ask, o
 
 // oneShape returns the start and the end of one shape, or bounds with which it cannot
 // complete before best.
-func (f *Forecaster) oneShape(now batch.Time, p batch.Runnable, a *batch.Ask, s batch.Shape, best batch.Time) (start, end batch.Time) {
+func (f *Forecaster) oneShape(
+	now batch.Time, p batch.Runnable, a *batch.Ask, s batch.Shape, best batch.Time,
+) (start, end batch.Time) {
 	r := f.launch(now, settled(now, p.Fork().(batch.Runnable)))
 	spec := *a.Job
 	spec.Shape = s

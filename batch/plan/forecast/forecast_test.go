@@ -84,7 +84,8 @@ func menu(t *rapid.T, processors int32) batch.Ask {
 		a.From = batch.Time(rapid.IntRange(0, 90).Draw(t, "from"))
 	}
 	for w := range processors + 1 { // the last width exceeds the machine
-		a.Shapes = append(a.Shapes, batch.Shape{Width: w + 1, Walltime: batch.Duration(rapid.IntRange(1, 30).Draw(t, "d"))})
+		a.Shapes = append(a.Shapes,
+			batch.Shape{Width: w + 1, Walltime: batch.Duration(rapid.IntRange(1, 30).Draw(t, "d"))})
 	}
 	return a
 }
@@ -109,9 +110,11 @@ func TestOneRunOfAQueueMatchesARunForEachShape(t *testing.T) {
 						if !f.Estimate(now, opaque{e.Policy().(batch.Runnable)}, []batch.Ask{one}, want) {
 							t.Fatal("no answer")
 						}
-						if got[i].Starts[k] != want[0].Starts[0] || got[i].End(k, s.Walltime) != want[0].End(0, s.Walltime) {
+						if got[i].Starts[k] != want[0].Starts[0] || got[i].End(k, s.Walltime) != want[0].End(0,
+							s.Walltime) {
 							t.Fatalf("ask %d, %v from %d: start %d, want %d, end %d, want %d", i, s, a.From,
-								got[i].Starts[k], want[0].Starts[0], got[i].End(k, s.Walltime), want[0].End(0, s.Walltime))
+								got[i].Starts[k], want[0].Starts[0], got[i].End(k, s.Walltime),
+								want[0].End(0, s.Walltime))
 						}
 					}
 				}
@@ -236,7 +239,8 @@ func TestFCFSKeepsItsPromises(t *testing.T) {
 				Walltime: batch.Duration(rapid.IntRange(1, 9).Draw(t, "walltime")),
 			}}
 			work := batch.Duration(rapid.IntRange(1, int(spec.Shape.Walltime)).Draw(t, "runs"))
-			kind := rapid.SampledFrom([]string{"now", "now", "now", "later", "incoming", "held", "confirm"}).Draw(t, "kind")
+			kind := rapid.SampledFrom([]string{"now", "now", "now", "later", "incoming", "held", "confirm"}).Draw(t,
+				"kind")
 			switch kind {
 			case "later":
 				spec.EarliestStart = at + batch.Time(rapid.IntRange(1, 9).Draw(t, "from"))
@@ -343,7 +347,8 @@ func loaded(b *testing.B, factory batch.Factory, waiting int) batch.Policy {
 func BenchmarkAllWidths(b *testing.B) {
 	a := batch.Ask{Job: &batch.Job{}}
 	for w := range int32(640) {
-		a.Shapes = append(a.Shapes, batch.Shape{Width: w + 1, Walltime: batch.Hour*10/batch.Duration(w+1) + batch.Minute})
+		a.Shapes = append(a.Shapes,
+			batch.Shape{Width: w + 1, Walltime: batch.Hour*10/batch.Duration(w+1) + batch.Minute})
 	}
 	for _, c := range []struct {
 		name string

@@ -29,7 +29,8 @@ type front struct {
 // rooms of all passes. It reuses the last run if that is still valid.
 func (f *Forecaster) runQueue(now batch.Time, q Queue) {
 	fr, waiting := &f.front, q.Waiting()
-	if fr.of != q || fr.revision != q.Revision() || now > fr.until || !fr.full && waiting > fr.size+f.newcomers(fr.size) {
+	if fr.of != q || fr.revision != q.Revision() || now > fr.until ||
+		!fr.full && waiting > fr.size+f.newcomers(fr.size) {
 		f.runFront(now, q)
 	} else if fr.waiting == waiting {
 		return

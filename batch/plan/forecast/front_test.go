@@ -155,7 +155,8 @@ func TestAFewNewJobsCountByTheirWork(t *testing.T) {
 				kept++
 			}
 			if want := start(t, 0, p, max(ran, 1), &batch.Job{}, s); out[0].Starts[0] != want {
-				t.Fatalf("%v starts at %d, want %d: %d waiting jobs, %d at the last run", s, out[0].Starts[0], want, waiting, ran)
+				t.Fatalf("%v starts at %d, want %d: %d waiting jobs, %d at the last run", s, out[0].Starts[0], want,
+					waiting, ran)
 			}
 		}
 	})
@@ -210,7 +211,8 @@ func TestTheForecastOfAJobFarBehindDependsOnlyOnEarlierJobs(t *testing.T) {
 			spec := &l.specs[h-1]
 			got := start(t, 0, q, exact, spec, spec.Shape)
 			if i < exact {
-				if want := start(t, 0, cut(q, waiting[min(exact, len(waiting)):]), 1000, spec, spec.Shape); got != want {
+				if want := start(t, 0, cut(q, waiting[min(exact, len(waiting)):]), 1000, spec,
+					spec.Shape); got != want {
 					t.Fatalf("job %d starts at %d, want %d", h, got, want)
 				}
 			} else if want := start(t, 0, cut(q,

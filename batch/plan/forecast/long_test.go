@@ -37,7 +37,9 @@ func recorded(t *testing.T, name string, n int) ([]batch.Shape, int32) {
 	var shapes []batch.Shape
 	for i := range trace.Jobs {
 		j := &trace.Jobs[i]
-		s := batch.Shape{Width: max(j.ReqProcs, j.UsedProcs), Walltime: batch.Duration(max(j.ReqTime, j.Run)) * batch.Second}
+		s := batch.Shape{
+			Width: max(j.ReqProcs, j.UsedProcs), Walltime: batch.Duration(max(j.ReqTime, j.Run)) * batch.Second,
+		}
 		if s.Width > 0 && s.Width <= int32(procs) && s.Walltime > 0 && len(shapes) < n {
 			shapes = append(shapes, s)
 		}
@@ -69,7 +71,8 @@ func TestTheErrorOfLongQueuesIsAsDocumented(t *testing.T) {
 		}
 		t.Logf("off by %.3f on average, %.3f to %.3f, of the time until all have started", sum/float64(n), least, worst)
 		if mean := sum / float64(n); least < -0.05 || mean > 0.4 {
-			t.Errorf("too early by up to %.3f of the time until all have started, and off by %.3f on average", -least, mean)
+			t.Errorf("too early by up to %.3f of the time until all have started, and off by %.3f on average", -least,
+				mean)
 		}
 	}
 	t.Run("mixed", func(t *testing.T) { check(t, 640, mixed(jobs)) })
@@ -94,7 +97,8 @@ func BenchmarkALongQueue(b *testing.B) {
 				l := newLine(b, 640, shapes).come(len(shapes) - 1)
 				last := &l.specs[len(shapes)-1]
 				f := Forecaster{exact: exact}
-				asks, out := []batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{last.Shape}}}, make([]batch.Estimate, 1)
+				asks, out := []batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{last.Shape}}},
+					make([]batch.Estimate, 1)
 				b.ReportAllocs()
 				for b.Loop() {
 					f.front.waiting = 0 // as after an arrival

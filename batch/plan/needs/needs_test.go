@@ -179,7 +179,8 @@ func TestTheEstimateConvergesToTheNeed(t *testing.T) {
 			}
 			want := max(min(wants+wants/8, one), needs.Least)
 			if least < want-want/8 || most > want+needs.Step || reports > 40 {
-				t.Errorf("declared %d, wants %d: estimated %d to %d, reported %d times", declared, wants, least, most, reports)
+				t.Errorf("declared %d, wants %d: estimated %d to %d, reported %d times", declared, wants, least, most,
+					reports)
 			}
 		}
 	}

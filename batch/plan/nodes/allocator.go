@@ -126,7 +126,9 @@ func (a *Allocator) PickFor(width int32, memory int64) []batch.NodeAllocation {
 		if n == 0 {
 			continue
 		}
-		a.allocation = append(a.allocation, batch.NodeAllocation{Node: int32(node), Processors: int32(n), Share: batch.One})
+		a.allocation = append(a.allocation, batch.NodeAllocation{
+			Node: int32(node), Processors: int32(n), Share: batch.One,
+		})
 		left -= n
 	}
 	if left > 0 {

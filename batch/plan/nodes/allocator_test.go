@@ -61,7 +61,8 @@ func TestTheAllocatorAgreesWithAnArray(t *testing.T) {
 						Share:      batch.Share(rapid.Int32Range(0, 5).Draw(t, "quarters")) * batch.One / 4,
 					}
 					allocation = append(allocation, l)
-					if l.Node < 0 || int(l.Node) >= len(free) || l.Processors < 1 || l.Share < 1 || l.Share > batch.One {
+					if l.Node < 0 || int(l.Node) >= len(free) || l.Processors < 1 || l.Share < 1 ||
+						l.Share > batch.One {
 						ok = false
 						continue
 					}
@@ -136,8 +137,10 @@ func TestMemoryCountsAgreeWithAnArray(t *testing.T) {
 		var p batch.Platform
 		var free, memory []int64
 		for range rapid.IntRange(1, 200).Draw(t, "nodes") {
-			n := batch.Node{Processors: rapid.Int32Range(1, 4).Draw(t, "processors"), Memory: rapid.Int64Range(1, 8).Draw(t,
-				"memory")}
+			n := batch.Node{
+				Processors: rapid.Int32Range(1, 4).Draw(t, "processors"), Memory: rapid.Int64Range(1, 8).Draw(t,
+					"memory"),
+			}
 			p.Nodes = append(p.Nodes, n)
 			free, memory = append(free, int64(n.Processors)), append(memory, n.Memory)
 		}

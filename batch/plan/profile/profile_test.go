@@ -86,7 +86,8 @@ func TestAProfileAgreesWithAnArray(t *testing.T) {
 			"move": func(t *rapid.T) {
 				old := when.Draw(t, "old")
 				to := Time(rapid.IntRange(0, int(old)).Draw(t, "to"))
-				d, width := Duration(rapid.IntRange(1, horizon).Draw(t, "d")), int32(rapid.IntRange(1, capacity).Draw(t, "width"))
+				d, width := Duration(rapid.IntRange(1, horizon).Draw(t, "d")),
+					int32(rapid.IntRange(1, capacity).Draw(t, "width"))
 				p.Move(old, to, d, width)
 				n.change(old, min(old.Add(d), horizon), width)
 				n.change(to, min(to.Add(d), horizon), -width)
@@ -216,7 +217,8 @@ func sweepLikeFits(t *rapid.T, p *Profile, from Time) {
 		s.Starts(p, from, widths, durations, starts)
 		for i := range widths {
 			if want := p.Fit(from, durations[i], widths[i]); starts[i] != want {
-				t.Fatalf("shape %d, %d for %d from %d: start %d, want %d", i, widths[i], durations[i], from, starts[i], want)
+				t.Fatalf("shape %d, %d for %d from %d: start %d, want %d", i, widths[i], durations[i], from, starts[i],
+					want)
 			}
 		}
 	}

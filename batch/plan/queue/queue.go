@@ -97,7 +97,8 @@ func (q *Queue) Add(it Item) {
 		b = &q.blocks[at]
 	}
 	b.open(pos)
-	b.Charge[pos], b.Job[pos], b.Walltime[pos], b.Start[pos], b.seq[pos] = it.Charge, it.Job, it.Walltime, it.Start, it.Seq
+	b.Charge[pos], b.Job[pos], b.Walltime[pos], b.Start[pos], b.seq[pos] = it.Charge, it.Job, it.Walltime, it.Start,
+		it.Seq
 	b.Least, b.First = min(b.Least, it.Charge), min(b.First, it.Start)
 	q.where[it.Job] = at
 	q.n++

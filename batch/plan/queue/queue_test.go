@@ -49,7 +49,8 @@ func TestTheQueueIsSortedBySequence(t *testing.T) {
 			job++
 			seq += 2
 			return Item{
-				job, int32(rapid.IntRange(1, 9).Draw(t, "charge")), batch.Duration(rapid.IntRange(1, 9).Draw(t, "walltime")),
+				job, int32(rapid.IntRange(1, 9).Draw(t, "charge")),
+				batch.Duration(rapid.IntRange(1, 9).Draw(t, "walltime")),
 				batch.Time(rapid.IntRange(1, 99).Draw(t, "start")), seq,
 			}
 		}

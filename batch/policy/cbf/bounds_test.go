@@ -28,7 +28,8 @@ func TestBoundsAreNeverAfterTheFirstSlot(t *testing.T) {
 			b.begin(p.Grown())
 			want := p.Fit(0, d, w)
 			if got := p.Fit(b.of(w, d), d, w); got != want {
-				t.Fatalf("%d wide and %d long: from %d on the first place is %d, but it is %d", w, d, b.of(w, d), got, want)
+				t.Fatalf("%d wide and %d long: from %d on the first place is %d, but it is %d", w, d, b.of(w, d), got,
+					want)
 			}
 			b.note(w, d, want)
 			p.Reserve(want, want.Add(d), w)

@@ -132,12 +132,16 @@ func TestCompressionEqualsReinsertingAllJobsInOrder(t *testing.T) {
 			switch k := rapid.IntRange(0, 2*len(moves)).Draw(t, "move"); {
 			case k < len(moves):
 				if j := s.one(t, moves[k].from); j != nil {
-					s.Apply(&batch.Event{Kind: moves[k].kind, Job: j.Handle, Shape: j.Shape, Restore: rapid.Bool().Draw(t, "restore")})
+					s.Apply(&batch.Event{
+						Kind: moves[k].kind, Job: j.Handle, Shape: j.Shape, Restore: rapid.Bool().Draw(t, "restore"),
+					})
 					s.states[j.Handle] = moves[k].to
 				}
 			case k == len(moves) && rapid.IntRange(0, 3).Draw(t, "node") == 0:
 				down = !down
-				s.Apply(&batch.Event{Kind: map[bool]batch.EventKind{true: batch.NodeDown, false: batch.NodeUp}[down], Node: 0})
+				s.Apply(&batch.Event{
+					Kind: map[bool]batch.EventKind{true: batch.NodeDown, false: batch.NodeUp}[down], Node: 0,
+				})
 			}
 			s.specs = append(s.specs, spec)
 			if rapid.IntRange(0, 9).Draw(t, "comes from elsewhere") == 0 {

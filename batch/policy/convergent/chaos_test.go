@@ -35,10 +35,11 @@ func steps() *rapid.Generator[[]step] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		b := rapid.Bool()
 		return step{
-			rapid.SampledFrom(verbs).Draw(t, "verb"), rapid.IntRange(0, 99).Draw(t, "which"), rapid.SampledFrom([]int{0, 0, 1, 4}).Draw(t, "gap"),
-			rapid.IntRange(1, 4).Draw(t, "width"), rapid.IntRange(0, 5).Draw(t, "memory"),
-			rapid.IntRange(1, 30).Draw(t, "length"), rapid.IntRange(0, 40).Draw(t, "by"),
-			b.Draw(t, "cad"), b.Draw(t, "sim"), b.Draw(t, "resident"), b.Draw(t, "option"), rapid.SampledFrom([]int32{0, 100, 300}).Draw(t, "reference"),
+			rapid.SampledFrom(verbs).Draw(t, "verb"), rapid.IntRange(0, 99).Draw(t, "which"),
+			rapid.SampledFrom([]int{0, 0, 1, 4}).Draw(t, "gap"), rapid.IntRange(1, 4).Draw(t, "width"),
+			rapid.IntRange(0, 5).Draw(t, "memory"), rapid.IntRange(1, 30).Draw(t, "length"),
+			rapid.IntRange(0, 40).Draw(t, "by"), b.Draw(t, "cad"), b.Draw(t, "sim"), b.Draw(t, "resident"),
+			b.Draw(t, "option"), rapid.SampledFrom([]int32{0, 100, 300}).Draw(t, "reference"),
 		}
 	}), 1, 60)
 }
@@ -92,7 +93,9 @@ func (w *world) tell(ev batch.Event) {
 func (w *world) spec(s step) *batch.Job {
 	w.next++
 	spec := &batch.Job{
-		Handle: w.next, Memory: int64(s.Memory), Shape: batch.Shape{Width: int32(s.Width), Walltime: batch.Duration(s.Length) * batch.Second},
+		Handle: w.next, Memory: int64(s.Memory), Shape: batch.Shape{
+			Width: int32(s.Width), Walltime: batch.Duration(s.Length) * batch.Second,
+		},
 		Reference: s.Reference, Checkpoint: true, Resident: s.Resident, Site: "m1", Input: int64(s.Which),
 	}
 	if s.By > 0 {
@@ -292,7 +295,9 @@ func (w *world) check() {
 func (w *world) carryOut(d *batch.Decision) (again bool) {
 	w.log = append(w.log, fmt.Sprintf("%d %v %d %v", w.now, d.Kind, d.Job, d.Allocation))
 	j := w.jobs[d.Job]
-	from := map[batch.DecisionKind]string{batch.Start: "waiting", batch.Resume: "paused", batch.Pause: "running"}[d.Kind]
+	from := map[batch.DecisionKind]string{
+		batch.Start: "waiting", batch.Resume: "paused", batch.Pause: "running",
+	}[d.Kind]
 	if j == nil || j.state != from || j.lost || d.Kind == batch.Pause && !w.preempts {
 		w.t.Fatalf("at %d %v of job %d, which is %+v\n%v", w.now, d.Kind, d.Job, j, w.log)
 	}
@@ -302,8 +307,10 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 	}
 	l := d.Allocation[0]
 	node := &w.platform.Nodes[l.Node]
-	bad := len(d.Allocation) != 1 || l.Processors != j.spec.Shape.Width || l.Processors > node.Processors || l.Share != batch.One || w.down[l.Node] ||
-		w.holder(l.Node) != batch.NoJob || node.Memory > 0 && w.memory(j) > node.Memory-w.resident(d.Job, l.Node) || j.spec.EarliestStart > w.now
+	bad := len(d.Allocation) != 1 || l.Processors != j.spec.Shape.Width || l.Processors > node.Processors ||
+		l.Share != batch.One || w.down[l.Node] ||
+		w.holder(l.Node) != batch.NoJob || node.Memory > 0 && w.memory(j) > node.Memory-w.resident(d.Job, l.Node) ||
+		j.spec.EarliestStart > w.now
 	for _, license := range j.spec.Licenses {
 		bad = bad || license.Name == "cad" && !slices.Contains(node.Licenses, "cad")
 	}
@@ -369,15 +376,24 @@ func newWorld(t *rapid.T, platform batch.Platform, s batch.Settings) *world {
 		t.Fatal(err)
 	}
 	a, _ := convergent.ParseAlgorithm(s["algorithm"])
-	return &world{t: t, p: p, preempts: a.Preempts(), platform: platform, jobs: map[batch.Handle]*claim{}, down: map[int32]bool{}, failing: map[batch.Handle]bool{}}
+	return &world{
+		t: t, p: p, preempts: a.Preempts(), platform: platform, jobs: map[batch.Handle]*claim{}, down: map[int32]bool{},
+		failing: map[batch.Handle]bool{},
+	}
 }
 
 // chaos draws a farm, settings and steps. cad is floating and runs on some machines; sim is
 // floating and runs on all.
 func chaos(t *rapid.T) (batch.Platform, batch.Settings, []step) {
-	p := batch.Platform{Licenses: []batch.LicensePool{{Name: "cad", Copies: int32(rapid.IntRange(0, 2).Draw(t, "cad"))}, {Name: "sim", Copies: int32(rapid.IntRange(1, 3).Draw(t, "sim"))}}}
+	p := batch.Platform{Licenses: []batch.LicensePool{
+		{Name: "cad", Copies: int32(rapid.IntRange(0, 2).Draw(t, "cad"))},
+		{Name: "sim", Copies: int32(rapid.IntRange(1, 3).Draw(t, "sim"))},
+	}}
 	for m := range rapid.IntRange(1, 5).Draw(t, "machines") {
-		n := batch.Node{Name: fmt.Sprint("m", m), Processors: int32(rapid.IntRange(1, 4).Draw(t, "processors")), Score: rapid.SampledFrom([]int32{100, 200, 350}).Draw(t, "score")}
+		n := batch.Node{
+			Name: fmt.Sprint("m", m), Processors: int32(rapid.IntRange(1, 4).Draw(t, "processors")),
+			Score: rapid.SampledFrom([]int32{100, 200, 350}).Draw(t, "score"),
+		}
 		n.Memory = rapid.SampledFrom([]int64{0, 8}).Draw(t, "memory")
 		if m == 0 || rapid.Bool().Draw(t, "runs cad") {
 			n.Licenses = []string{"cad"}
@@ -423,7 +439,8 @@ func TestForksDecideTheSameAndEstimatesHaveNoSideEffects(t *testing.T) {
 			}
 			out := make([]batch.Estimate, 1)
 			asked := job(0, 9, 0)
-			f.Estimate(w.now, w.p, []batch.Ask{{Job: &asked, Shapes: []batch.Shape{{Width: 1, Walltime: 9 * batch.Second}}}}, out)
+			f.Estimate(w.now, w.p,
+				[]batch.Ask{{Job: &asked, Shapes: []batch.Shape{{Width: 1, Walltime: 9 * batch.Second}}}}, out)
 			other := w.p.Fork()
 			var none batch.Decisions
 			for _, h := range slices.Sorted(maps.Keys(w.jobs)) {

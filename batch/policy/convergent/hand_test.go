@@ -15,7 +15,8 @@ func TestConvergentGivesTheLongerJobTheFasterMachine(t *testing.T) {
 	for _, a := range algorithms {
 		t.Run(a, func(t *testing.T) {
 			p := machines(100, 200)
-			got := play(t, policy(t, p, batch.Settings{"algorithm": a}), p, []arrival{{0, job(1, 5, 0)}, {0, job(2, 20, 0)}})
+			got := play(t, policy(t, p, batch.Settings{"algorithm": a}), p,
+				[]arrival{{0, job(1, 5, 0)}, {0, job(2, 20, 0)}})
 			switch a {
 			case "BF-easy", "EDF", "BF-rm", "BF-unrm":
 				wantLines(t, got.lines[:2], "0 start #1 m1", "0 start #2 m0")
@@ -38,7 +39,8 @@ func TestAnUrgentJobPreempts(t *testing.T) {
 		t.Run(a, func(t *testing.T) {
 			got := play(t, policy(t, p, batch.Settings{"algorithm": a}), p, jobs())
 			if a == "CS_ip" || a == "CS_nip" || a == "EDF" {
-				wantLines(t, got.lines, "0 start #1 m0", "10 pause #1", "10 start #2 m0", "30 end #2", "30 resume #1 m0", "120 end #1")
+				wantLines(t, got.lines, "0 start #1 m0", "10 pause #1", "10 start #2 m0", "30 end #2",
+					"30 resume #1 m0", "120 end #1")
 			} else {
 				wantLines(t, got.lines, "0 start #1 m0", "100 end #1", "100 start #2 m0", "120 end #2")
 			}
@@ -53,8 +55,10 @@ func TestTheLicenseOfAPausedJobIsFree(t *testing.T) {
 	p.Licenses = []batch.LicensePool{{Name: "cad", Copies: 1}}
 	for _, a := range []string{"CS_ip", "CS_nip", "EDF"} {
 		t.Run(a, func(t *testing.T) {
-			got := play(t, policy(t, p, batch.Settings{"algorithm": a, "overhead": "0"}), p, []arrival{{0, job(1, 100, 0, "cad")}, {10, job(2, 20, 31, "cad")}})
-			wantLines(t, []string{got.lines[0], got.lines[1], got.lines[3]}, "0 start #1 m0", "10 pause #1", "30 end #2")
+			got := play(t, policy(t, p, batch.Settings{"algorithm": a, "overhead": "0"}), p,
+				[]arrival{{0, job(1, 100, 0, "cad")}, {10, job(2, 20, 31, "cad")}})
+			wantLines(t, []string{got.lines[0], got.lines[1], got.lines[3]}, "0 start #1 m0", "10 pause #1",
+				"30 end #2")
 			if last := got.lines[len(got.lines)-1]; last != "120 end #1" {
 				t.Errorf("last: %s\n%v", last, got.lines)
 			}
@@ -75,7 +79,8 @@ func TestAResidentJobResumesOnItsMachine(t *testing.T) {
 		block, urgent := job(2, 48, 13), job(3, 10, 21)
 		urgent.Licenses = []batch.License{{Name: "slow", Copies: 1}} // only the slow machine can run it
 		p.Nodes[1].Licenses = []string{"slow"}
-		got := play(t, policy(t, p, batch.Settings{"algorithm": "EDF"}), p, []arrival{{0, block}, {0, one}, {10, urgent}})
+		got := play(t, policy(t, p, batch.Settings{"algorithm": "EDF"}), p,
+			[]arrival{{0, block}, {0, one}, {10, urgent}})
 		wantLines(t, got.lines[:4], "0 start #2 m0", "0 start #1 m1", "10 pause #1", "10 start #3 m1")
 		found := false
 		for _, l := range got.lines {
@@ -96,7 +101,11 @@ func TestBackfillingKeepsTheReservation(t *testing.T) {
 			p := machines(100, 50)
 			p.Nodes[0].Licenses = []string{"cad"}
 			got := play(t, policy(t, p, batch.Settings{"algorithm": a, "wait": "0"}), p, []arrival{
-				{0, job(1, 100, 0)}, {1, job(2, 50, 0, "cad")}, {2, job(3, 10, 0)}, {3, job(4, 100, 0)}, {4, job(5, 10, 0, "cad")},
+				{0, job(1, 100, 0)},
+				{1, job(2, 50, 0, "cad")},
+				{2, job(3, 10, 0)},
+				{3, job(4, 100, 0)},
+				{4, job(5, 10, 0, "cad")},
 			})
 			wantLines(t, got.lines, "0 start #1 m0", "2 start #3 m1", "22 end #3", "22 start #4 m1",
 				"100 end #1", "100 start #2 m0", "150 end #2", "150 start #5 m0", "160 end #5", "222 end #4")
@@ -117,13 +126,16 @@ func TestAReservationWaitsForLicenses(t *testing.T) {
 	got := play(t, policy(t, p, batch.Settings{"algorithm": "BF-easy"}), p, []arrival{
 		{0, wide}, {1, job(2, 10, 0, "cad")}, {5, job(3, 90, 0)}, {96, job(4, 200, 0)},
 	})
-	wantLines(t, got.lines, "0 start #1 m0", "5 start #3 m1", "50 end #3", "100 end #1", "100 start #2 m1", "100 start #4 m0", "105 end #2", "300 end #4")
+	wantLines(t, got.lines, "0 start #1 m0", "5 start #3 m1", "50 end #3", "100 end #1", "100 start #2 m1",
+		"100 start #4 m0", "105 end #2", "300 end #4")
 }
 
 // Job priorities change while job 2 waits with a reservation: job 3 comes with a close
 // deadline. BF-rm gives the reservation to job 3, BF-unrm does not.
 func TestOnlyBFrmGivesAReservationToAnUrgentJob(t *testing.T) {
-	for a, want := range map[string]string{"BF-rm": "100 start #3 m0", "BF-unrm": "100 start #2 m0", "BF-easy": "100 start #2 m0"} {
+	for a, want := range map[string]string{
+		"BF-rm": "100 start #3 m0", "BF-unrm": "100 start #2 m0", "BF-easy": "100 start #2 m0",
+	} {
 		p := machines(100)
 		got := play(t, policy(t, p, batch.Settings{"algorithm": a}), p, []arrival{
 			{0, job(1, 100, 0)}, {1, job(2, 50, 0)}, {60, job(3, 50, 151)},
@@ -138,13 +150,23 @@ func TestOnlyBFrmGivesAReservationToAnUrgentJob(t *testing.T) {
 // runs.
 func TestOrdersOfEDF(t *testing.T) {
 	for order, want := range map[string][]string{
-		"earliest": {"0 start #1 m0", "10 pause #1", "10 start #2 m0", "30 end #2", "30 resume #1 m0", "60 end #1", "60 start #4 m0", "70 end #4", "70 start #3 m0", "80 end #3"},
-		"queued":   {"0 start #1 m0", "10 pause #1", "10 start #2 m0", "30 end #2", "30 start #3 m0", "40 end #3", "40 start #4 m0", "50 end #4", "50 resume #1 m0", "80 end #1"},
-		"latest":   {"0 start #1 m0", "20 pause #1", "20 start #3 m0", "30 end #3", "30 start #4 m0", "40 end #4", "40 resume #1 m0", "60 end #1", "60 start #2 m0", "80 end #2"},
+		"earliest": {
+			"0 start #1 m0", "10 pause #1", "10 start #2 m0", "30 end #2", "30 resume #1 m0", "60 end #1",
+			"60 start #4 m0", "70 end #4", "70 start #3 m0", "80 end #3",
+		},
+		"queued": {
+			"0 start #1 m0", "10 pause #1", "10 start #2 m0", "30 end #2", "30 start #3 m0", "40 end #3",
+			"40 start #4 m0", "50 end #4", "50 resume #1 m0", "80 end #1",
+		},
+		"latest": {
+			"0 start #1 m0", "20 pause #1", "20 start #3 m0", "30 end #3", "30 start #4 m0", "40 end #4",
+			"40 resume #1 m0", "60 end #1", "60 start #2 m0", "80 end #2",
+		},
 	} {
 		t.Run(order, func(t *testing.T) {
 			p := machines(100)
-			got := play(t, policy(t, p, batch.Settings{"algorithm": "EDF", "order": order}), p, []arrival{{0, job(1, 40, 200)}, {10, job(2, 20, 100)}, {20, job(3, 10, 0)}, {20, job(4, 10, 300)}})
+			got := play(t, policy(t, p, batch.Settings{"algorithm": "EDF", "order": order}), p,
+				[]arrival{{0, job(1, 40, 200)}, {10, job(2, 20, 100)}, {20, job(3, 10, 0)}, {20, job(4, 10, 300)}})
 			wantLines(t, got.lines, want...)
 		})
 	}

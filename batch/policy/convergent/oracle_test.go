@@ -164,8 +164,9 @@ func later(r *rand.Rand, s *farm.State, plan []int32, order *int64) {
 	for len(s.Jobs) < 7 && r.IntN(3) > 0 {
 		*order++
 		j := farm.Job{
-			Order: *order, Submit: s.Now, Estimate: batch.Duration(500+r.IntN(2500)) * batch.Second, Reference: int32(200 + r.IntN(401)),
-			CPUs: int32(1 + r.IntN(4)), Machine: farm.NoMachine, Last: farm.NoMachine,
+			Order: *order, Submit: s.Now, Estimate: batch.Duration(500+r.IntN(2500)) * batch.Second,
+			Reference: int32(200 + r.IntN(401)),
+			CPUs:      int32(1 + r.IntN(4)), Machine: farm.NoMachine, Last: farm.NoMachine,
 		}
 		if r.IntN(3) > 0 {
 			j.Deadline = s.Now.Add(batch.Duration(500+r.IntN(4000)) * batch.Second)
@@ -219,7 +220,8 @@ func TestPlansMatchANaiveImplementationOfThePaper(t *testing.T) {
 					}
 				}
 				if got != count || points > sum+1e-3 || matching != "imfs" && points < sum-1e-3 {
-					t.Fatalf("seed %d, %s: %d jobs with %v points, the best plan has %d with %v", seed, matching, got, points, count, sum)
+					t.Fatalf("seed %d, %s: %d jobs with %v points, the best plan has %d with %v", seed, matching, got,
+						points, count, sum)
 				}
 				for i := range s.Jobs {
 					if s.Jobs[i].Machine != farm.NoMachine && !slices.Contains(plan, int32(i)) {

@@ -15,8 +15,9 @@ import (
 
 func TestAlgorithmNamesFollowThePaper(t *testing.T) {
 	for name, want := range map[string]string{
-		"CS_ip": "CS_ip", "CSip": "CS_ip", "CS_i_p": "CS_ip", "cs-inp": "CS_inp", "CS_i_np": "CS_inp", "CS_ni_p": "CS_nip",
-		"CSninp": "CS_ninp", "BF-easy": "BF-easy", "BF_rm": "BF-rm", "bfunrm": "BF-unrm", "EDF": "EDF",
+		"CS_ip": "CS_ip", "CSip": "CS_ip", "CS_i_p": "CS_ip", "cs-inp": "CS_inp", "CS_i_np": "CS_inp",
+		"CS_ni_p": "CS_nip",
+		"CSninp":  "CS_ninp", "BF-easy": "BF-easy", "BF_rm": "BF-rm", "bfunrm": "BF-unrm", "EDF": "EDF",
 	} {
 		if got, ok := convergent.ParseAlgorithm(name); !ok || got.String() != want {
 			t.Errorf("%s is %v, %t", name, got, ok)
@@ -34,7 +35,10 @@ func TestInvalidSettingsAreReportedTogether(t *testing.T) {
 		set  batch.Settings
 		keys []string
 	}{
-		{batch.Settings{"algorithm": "FCFS", "avoid": "perhaps", "colour": "red"}, []string{"algorithm", "avoid", "colour"}},
+		{
+			batch.Settings{"algorithm": "FCFS", "avoid": "perhaps", "colour": "red"},
+			[]string{"algorithm", "avoid", "colour"},
+		},
 		{batch.Settings{"deadlineK": "0", "wait": "-1", "aging": "0.0000001"}, []string{"deadlineK", "wait", "aging"}},
 		{batch.Settings{"deadlineMin": "11"}, []string{"deadlineMin"}},
 		{batch.Settings{"deadlineMax": "0.05"}, []string{"deadlineMax"}},
@@ -80,10 +84,14 @@ func TestExplicitSettingsOverrideThePreset(t *testing.T) {
 		}
 	}
 	// With all settings of the preset reverted, the plan is the paper's.
-	back := batch.Settings{"preset": "deadlines", "avoid": "false", "refill": "false", "matching": "imfs", "wait": "4", "aging": "0.02", "deadlineK": "1.3", "overhead": "8"}
+	back := batch.Settings{
+		"preset": "deadlines", "avoid": "false", "refill": "false", "matching": "imfs", "wait": "4", "aging": "0.02",
+		"deadlineK": "1.3", "overhead": "8",
+	}
 	p, list := crowd(3, 8, 4, 60, 100)
 	q, same := crowd(3, 8, 4, 60, 100)
-	if diff := cmp.Diff(play(t, policy(t, p, nil), p, list).lines, play(t, policy(t, q, back), q, same).lines); diff != "" {
+	if diff := cmp.Diff(play(t, policy(t, p, nil), p, list).lines,
+		play(t, policy(t, q, back), q, same).lines); diff != "" {
 		t.Errorf("(-paper +taken back):\n%s", diff)
 	}
 }
@@ -116,18 +124,31 @@ func TestEdgeRefusesJobsThatCanNeverRun(t *testing.T) {
 		change func(*batch.Job)
 		want   string
 	}{
-		"fits":                           {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 2}, {Name: "bound", Copies: 9}} }, ""},
-		"unknown license":                {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "fem", Copies: 1}} }, "license fem"},
-		"too many copies":                {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 3}} }, "license cad: 3"},
-		"twice":                          {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 2}, {Name: "cad", Copies: 1}} }, "license cad: 3"},
-		"no copies":                      {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad"}} }, "licenses[0].copies: 0"},
-		"deadline too early":             {func(j *batch.Job) { j.Deadline = 5 * second }, "deadline"},
-		"too wide":                       {func(j *batch.Job) { j.Shape.Width = 9 }, "cpus: 9"},
-		"no width":                       {func(j *batch.Job) { j.Shape.Width = 0 }, "width: 0"},
-		"needs met by no single machine": {func(j *batch.Job) { j.Shape.Width = 4; j.Licenses = []batch.License{{Name: "bound", Copies: 1}} }, "a machine"},
-		"memory":                         {func(j *batch.Job) { j.Shape.Width = 2; j.Memory = 51 }, "a machine"},
-		"memory overflow":                {func(j *batch.Job) { j.Shape.Width = 2; j.Memory = 1 << 62 }, "a machine"},
-		"negative reference":             {func(j *batch.Job) { j.Reference = -1 }, "reference"},
+		"fits": {func(j *batch.Job) {
+			j.Licenses = []batch.License{{Name: "cad", Copies: 2}, {Name: "bound", Copies: 9}}
+		}, ""},
+		"unknown license": {func(j *batch.Job) {
+			j.Licenses = []batch.License{{Name: "fem", Copies: 1}}
+		}, "license fem"},
+		"too many copies": {func(j *batch.Job) {
+			j.Licenses = []batch.License{{Name: "cad", Copies: 3}}
+		}, "license cad: 3"},
+		"twice": {func(j *batch.Job) {
+			j.Licenses = []batch.License{{Name: "cad", Copies: 2}, {Name: "cad", Copies: 1}}
+		}, "license cad: 3"},
+		"no copies": {
+			func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad"}} }, "licenses[0].copies: 0",
+		},
+		"deadline too early": {func(j *batch.Job) { j.Deadline = 5 * second }, "deadline"},
+		"too wide":           {func(j *batch.Job) { j.Shape.Width = 9 }, "cpus: 9"},
+		"no width":           {func(j *batch.Job) { j.Shape.Width = 0 }, "width: 0"},
+		"needs met by no single machine": {func(j *batch.Job) {
+			j.Shape.Width = 4
+			j.Licenses = []batch.License{{Name: "bound", Copies: 1}}
+		}, "a machine"},
+		"memory":             {func(j *batch.Job) { j.Shape.Width = 2; j.Memory = 51 }, "a machine"},
+		"memory overflow":    {func(j *batch.Job) { j.Shape.Width = 2; j.Memory = 1 << 62 }, "a machine"},
+		"negative reference": {func(j *batch.Job) { j.Reference = -1 }, "reference"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := job(1, 10, 100)
@@ -137,10 +158,12 @@ func TestEdgeRefusesJobsThatCanNeverRun(t *testing.T) {
 			var need *farm.NeedError
 			switch {
 			case c.want == "" && err == nil:
-			case err == nil || c.want == "" || !strings.Contains(err.Error(), c.want) || !errors.As(err, &own) && !errors.As(err, &need):
+			case err == nil || c.want == "" || !strings.Contains(err.Error(), c.want) ||
+				!errors.As(err, &own) && !errors.As(err, &need):
 				t.Fatalf("%v, want %q", err, c.want)
 			}
-			if c.want == "" || c.want == "deadline" || c.want == "reference" || c.want == "width: 0" || strings.HasPrefix(c.want, "licenses[") {
+			if c.want == "" || c.want == "deadline" || c.want == "reference" || c.want == "width: 0" ||
+				strings.HasPrefix(c.want, "licenses[") {
 				return
 			}
 			// If such jobs are submitted anyway, they do not hinder others.

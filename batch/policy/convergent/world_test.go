@@ -118,7 +118,9 @@ func crowd(seed uint64, nodes, licenses, jobs, gap int) (batch.Platform, []arriv
 	r := rand.New(rand.NewPCG(seed, 10))
 	var p batch.Platform
 	for l := range licenses {
-		p.Licenses = append(p.Licenses, batch.LicensePool{Name: fmt.Sprint("l", l), Copies: int32(max(1, nodes*(55+r.IntN(11))/100))})
+		p.Licenses = append(p.Licenses, batch.LicensePool{
+			Name: fmt.Sprint("l", l), Copies: int32(max(1, nodes*(55+r.IntN(11))/100)),
+		})
 	}
 	for m := range nodes {
 		n := batch.Node{Name: fmt.Sprint("m", m), Score: int32(200 + r.IntN(401)), Processors: int32(1 + r.IntN(8))}

@@ -18,7 +18,8 @@ func TestTable5ListsItsAlgorithmsInOrder(t *testing.T) {
 	for i, want := range map[int]string{
 		0: "Greedy*/opt=avg", 1: "Greedy*/opt=min", 2: "Greedy/per/opt=avg", 3: "Greedy/per/opt=avg/minft=300",
 		6: "Greedy/per/opt=avg/minvt=600", 7: "Greedy/per/opt=min", 12: "Greedy*/per/opt=avg", 22: "GreedyP*/opt=avg",
-		44: "GreedyPM*/opt=avg", 65: "GreedyPM*/per/opt=min/minvt=600", 66: "MCB8*/opt=avg", 75: "MCB8*/opt=min/minvt=600",
+		44: "GreedyPM*/opt=avg", 65: "GreedyPM*/per/opt=min/minvt=600", 66: "MCB8*/opt=avg",
+		75: "MCB8*/opt=min/minvt=600",
 		76: "MCB8/per/opt=avg", 95: "MCB8*/per/opt=min/minvt=600", 96: "/per/opt=avg", 105: "/per/opt=min/minvt=600",
 		106: "/stretch-per/opt=avg", 111: "/stretch-per/opt=max", 115: "/stretch-per/opt=max/minvt=600",
 	} {
@@ -97,7 +98,8 @@ func TestAnInvalidNameReportsItsFirstInvalidByte(t *testing.T) {
 		}
 	}
 	_, err := dfrs.Parse("GreedyX*/per")
-	if got, want := err.Error(), `algorithm "GreedyX*/per" is invalid from byte 6 on, "X*/per", accepted there: *, /per`; got != want {
+	if got, want := err.Error(),
+		`algorithm "GreedyX*/per" is invalid from byte 6 on, "X*/per", accepted there: *, /per`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -149,14 +151,19 @@ func TestInvalidSettingsAreRefused(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for _, s := range []batch.Settings{
-		{"algorithm": "GreedyP*/per/opt=avg", "decay": "1h"}, {"algorithm": "EquiPartition", "decay": "1h"}, {"algorithm": "GreedyP*/opt=min", "match": "true"},
+		{"algorithm": "GreedyP*/per/opt=avg", "decay": "1h"},
+		{"algorithm": "EquiPartition", "decay": "1h"},
+		{"algorithm": "GreedyP*/opt=min", "match": "true"},
 	} {
 		var setting *batch.SettingError
-		if _, err := dfrs.New(batch.Processors(1), s); !errors.As(err, &setting) || !strings.Contains(setting.Accepted, "with "+s["algorithm"]) {
+		if _, err := dfrs.New(batch.Processors(1), s); !errors.As(err, &setting) || !strings.Contains(setting.Accepted,
+			"with "+s["algorithm"]) {
 			t.Errorf("%v, which is valid: %v", s, err)
 		}
 	}
-	for _, s := range []batch.Settings{{"period": "90s", "decay": "1h", "priorities": "alice:2,bob:16", "match": "true"}, nil} {
+	for _, s := range []batch.Settings{{
+		"period": "90s", "decay": "1h", "priorities": "alice:2,bob:16", "match": "true",
+	}, nil} {
 		if _, err := dfrs.New(batch.Processors(1), s); err != nil {
 			t.Errorf("%v: %v", s, err)
 		}
@@ -189,7 +196,10 @@ func TestValidateNamesWhyAJobCanNeverRun(t *testing.T) {
 		{"cpu", batch.Job{Shape: batch.Shape{Width: 1}, CPU: batch.One + 1}},
 		{"cpu", batch.Job{Shape: batch.Shape{Width: 1}, CPU: -1}},
 		{"groups[1].cpu", batch.Job{Groups: []batch.TaskGroup{{Tasks: 1, CPU: 1}, {Tasks: 1}}}},
-		{"groups", batch.Job{Groups: []batch.TaskGroup{{Tasks: 2, CPU: 1, Memory: 60}, {Tasks: 1, CPU: 1, Memory: 50}}}},
+		{
+			"groups",
+			batch.Job{Groups: []batch.TaskGroup{{Tasks: 2, CPU: 1, Memory: 60}, {Tasks: 1, CPU: 1, Memory: 50}}},
+		},
 	} {
 		err := dfrs.Validate(platform, &c.job)
 		var wrong *dfrs.JobError

@@ -10,7 +10,9 @@ import (
 // BenchmarkPeriod measures all passes of a periodic instant with 1,000 jobs on 1,000 nodes:
 // MCB8, the yields, and the decisions.
 func BenchmarkPeriod(b *testing.B) {
-	for _, name := range []string{dfrs.Recommended.String(), "MCB8*/per/opt=min", "MCB8*/per/opt=avg", "/stretch-per/opt=max"} {
+	for _, name := range []string{
+		dfrs.Recommended.String(), "MCB8*/per/opt=min", "MCB8*/per/opt=avg", "/stretch-per/opt=max",
+	} {
 		b.Run(name, func(b *testing.B) {
 			p := policy(b, cluster(1000, 100), batch.Settings{"algorithm": name, "period": "600s"})
 			jobs := random(5, 1000, 64, 0)

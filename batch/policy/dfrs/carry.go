@@ -32,7 +32,8 @@ func (p *Policy) carryOut(now batch.Time, out *batch.Decisions) {
 		p.enter(now)
 		p.pending = slices.DeleteFunc(p.pending, func(h batch.Handle) bool {
 			j := &p.jobs[h]
-			j.pending = j.target != nil && (!j.running || len(j.gone) > 0 || !slices.Equal(j.at, j.target)) || j.target == nil && j.running
+			j.pending = j.target != nil && (!j.running || len(j.gone) > 0 || !slices.Equal(j.at, j.target)) ||
+				j.target == nil && j.running
 			return !j.pending
 		})
 	}

@@ -32,8 +32,9 @@ var verbs = []string{
 func steps() *rapid.Generator[[]step] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		return step{
-			rapid.SampledFrom(verbs).Draw(t, "verb"), rapid.IntRange(0, 99).Draw(t, "which"), rapid.SampledFrom([]int{0, 0, 1, 4}).Draw(t, "gap"),
-			rapid.IntRange(1, 6).Draw(t, "tasks"), rapid.IntRange(0, 10).Draw(t, "memory"),
+			rapid.SampledFrom(verbs).Draw(t, "verb"), rapid.IntRange(0, 99).Draw(t, "which"),
+			rapid.SampledFrom([]int{0, 0, 1, 4}).Draw(t, "gap"), rapid.IntRange(1, 6).Draw(t, "tasks"),
+			rapid.IntRange(0, 10).Draw(t, "memory"),
 			rapid.SampledFrom([]batch.Share{batch.One, batch.One / 4, 300_000}).Draw(t, "cpu"),
 			rapid.IntRange(0, 3).Draw(t, "groups") == 0, rapid.Bool().Draw(t, "option"),
 			rapid.IntRange(0, 2).Draw(t, "resident") == 0,
@@ -92,9 +93,13 @@ func (w *world) tell(ev batch.Event) {
 
 func (w *world) spec(s step) *batch.Job {
 	w.next++
-	spec := &batch.Job{Handle: w.next, CPU: s.CPU, Memory: int64(s.Memory), Shape: batch.Shape{Width: int32(s.Tasks), Walltime: batch.Minute}, Owner: "u", Resident: s.Resident}
+	spec := &batch.Job{Handle: w.next, CPU: s.CPU, Memory: int64(s.Memory), Shape: batch.Shape{
+		Width: int32(s.Tasks), Walltime: batch.Minute,
+	}, Owner: "u", Resident: s.Resident}
 	if s.Groups {
-		spec.Groups = []batch.TaskGroup{{Tasks: 1, CPU: s.CPU, Memory: int64(s.Memory)}, {Tasks: int32(s.Tasks), CPU: batch.One / 2, Memory: 1}}
+		spec.Groups = []batch.TaskGroup{
+			{Tasks: 1, CPU: s.CPU, Memory: int64(s.Memory)}, {Tasks: int32(s.Tasks), CPU: batch.One / 2, Memory: 1},
+		}
 	}
 	if s.Verb == "later" {
 		spec.EarliestStart = w.now + batch.Time(s.Which%9)*batch.Time(batch.Second)
@@ -133,7 +138,9 @@ func (w *world) do(s step) {
 			if _, cpu := w.used(node); cpu == 0 {
 				w.jobs[spec.Handle] = &claim{spec: spec, state: "running", at: at}
 				w.jobs[spec.Handle].begin()
-				w.tell(batch.Event{Kind: batch.Adopt, Job: spec.Handle, Spec: spec, Since: max(0, w.now-9), Allocation: at})
+				w.tell(batch.Event{
+					Kind: batch.Adopt, Job: spec.Handle, Spec: spec, Since: max(0, w.now-9), Allocation: at,
+				})
 			}
 		}
 	case "confirm":
@@ -314,7 +321,8 @@ func (w *world) fits() {
 	for n := range int32(len(w.platform.Nodes)) {
 		memory, share := w.used(n)
 		w.over[n] = min(w.over[n], memory)
-		if memory > max(w.platform.Nodes[n].Memory, w.over[n]) || share > int64(w.platform.Nodes[n].Processors)*int64(batch.One) {
+		if memory > max(w.platform.Nodes[n].Memory, w.over[n]) ||
+			share > int64(w.platform.Nodes[n].Processors)*int64(batch.One) {
 			w.t.Fatalf("at %d node %d has %d bytes and %d shares taken\n%v", w.now, n, memory, share, w.log)
 		}
 	}
@@ -325,7 +333,8 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 	w.log = append(w.log, fmt.Sprintf("%d %v %d %v", w.now, d.Kind, d.Job, d.Allocation))
 	j := w.jobs[d.Job]
 	from := map[batch.DecisionKind]string{
-		batch.Start: "waiting", batch.Resume: "paused", batch.Pause: "running", batch.Migrate: "running", batch.SetShare: "running",
+		batch.Start: "waiting", batch.Resume: "paused", batch.Pause: "running", batch.Migrate: "running",
+		batch.SetShare: "running",
 	}[d.Kind]
 	if j == nil || j.state != from || j.lost || (d.Kind == batch.Migrate || d.Kind == batch.Pause) && j.old != nil {
 		w.t.Fatalf("at %d %v of job %d, which is %+v\n%v", w.now, d.Kind, d.Job, j, w.log)
@@ -338,8 +347,10 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 		w.tell(batch.Event{Kind: batch.StartFailed, Job: d.Job})
 		return true
 	}
-	if j.home != nil && (d.Kind == batch.Migrate || d.Kind != batch.Pause && !slices.EqualFunc(d.Allocation, j.home, alike)) {
-		w.t.Fatalf("at %d %v of job %d to %v, which is at home at %v\n%v", w.now, d.Kind, d.Job, d.Allocation, j.home, w.log)
+	if j.home != nil && (d.Kind == batch.Migrate || d.Kind != batch.Pause && !slices.EqualFunc(d.Allocation, j.home,
+		alike)) {
+		w.t.Fatalf("at %d %v of job %d to %v, which is at home at %v\n%v", w.now, d.Kind, d.Job, d.Allocation, j.home,
+			w.log)
 	}
 	places := slices.Clone(d.Allocation)
 	switch d.Kind {
@@ -387,7 +398,10 @@ func newWorld(t *rapid.T, platform batch.Platform, s batch.Settings) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, p: p, platform: platform, jobs: map[batch.Handle]*claim{}, over: make([]int64, len(platform.Nodes)), down: map[int32]bool{}, failing: map[batch.Handle]bool{}}
+	return &world{
+		t: t, p: p, platform: platform, jobs: map[batch.Handle]*claim{}, over: make([]int64, len(platform.Nodes)),
+		down: map[int32]bool{}, failing: map[batch.Handle]bool{},
+	}
 }
 
 func (w *world) play(list []step) []string {
@@ -461,7 +475,10 @@ func TestForksDecideTheSameAndEstimatesHaveNoSideEffects(t *testing.T) {
 				w.twin = w.p.Fork()
 			}
 			out := make([]batch.Estimate, 1)
-			ask := batch.Ask{Job: &batch.Job{CPU: batch.One, Memory: 3}, Shapes: []batch.Shape{{Width: 2, Walltime: 9 * batch.Second}}}
+			ask := batch.Ask{
+				Job:    &batch.Job{CPU: batch.One, Memory: 3},
+				Shapes: []batch.Shape{{Width: 2, Walltime: 9 * batch.Second}},
+			}
 			f.Estimate(w.now, w.p, []batch.Ask{ask}, out)
 			other := w.p.Fork()
 			var none batch.Decisions

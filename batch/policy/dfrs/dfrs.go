@@ -90,9 +90,12 @@ func newPolicy(m pack.Machine, set settings) *Policy {
 // Fork returns an independent copy.
 func (p *Policy) Fork() batch.Policy {
 	return &Policy{
-		set: p.set, machine: pack.Machine{Nodes: p.machine.Nodes, CPU: p.machine.CPU, Memory: p.machine.Memory, Down: slices.Clone(p.machine.Down)},
-		up: p.up, machines: p.machines, jobs: slices.Clone(p.jobs), seq: p.seq, history: p.history.fork(), counts: p.counts,
-		free: slices.Clone(p.free), load: slices.Clone(p.load),
+		set: p.set, machine: pack.Machine{
+			Nodes: p.machine.Nodes, CPU: p.machine.CPU, Memory: p.machine.Memory, Down: slices.Clone(p.machine.Down),
+		},
+		up: p.up, machines: p.machines, jobs: slices.Clone(p.jobs), seq: p.seq, history: p.history.fork(),
+		counts: p.counts,
+		free:   slices.Clone(p.free), load: slices.Clone(p.load),
 		placed: slices.Clone(p.placed), fresh: slices.Clone(p.fresh), resting: slices.Clone(p.resting),
 		parked: slices.Clone(p.parked), arrived: slices.Clone(p.arrived), pending: slices.Clone(p.pending),
 		held: slices.Clone(p.held), leaving: slices.Clone(p.leaving), leavers: p.leavers,

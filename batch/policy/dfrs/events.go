@@ -81,7 +81,10 @@ func (p *Policy) admit(now batch.Time, spec *batch.Job) *job {
 		panic(fmt.Sprintf("dfrs: job %d exists already", spec.Handle))
 	}
 	p.seq++
-	*j = job{spec: spec, walltime: spec.Shape.Walltime, seq: p.seq, released: now, state: held, weight: p.set.weightOf(spec.Owner)}
+	*j = job{
+		spec: spec, walltime: spec.Shape.Walltime, seq: p.seq, released: now, state: held,
+		weight: p.set.weightOf(spec.Owner),
+	}
 	p.describe(j, spec.Shape.Width)
 	return j
 }
@@ -98,7 +101,9 @@ func (p *Policy) adopt(now batch.Time, ev *batch.Event) {
 		j.at = append(j.at, place{Node: l.Node, Group: l.Group, Tasks: l.Processors})
 		yield = min(yield, batch.Share(int64(l.Share)*int64(batch.One)/int64(j.groups[l.Group].CPU)))
 	}
-	slices.SortFunc(j.at, func(a, b place) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Group, b.Group)) })
+	slices.SortFunc(j.at, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Group, b.Group))
+	})
 	j.released = ev.Since
 	j.settle(ev.Since, max(1, yield))
 	j.settle(now, j.yield)

@@ -16,14 +16,17 @@ func asked(t *testing.T, now batch.Time, p *dfrs.Policy, spec *batch.Job) [2]bat
 	t.Helper()
 	var f forecast.Forecaster
 	out := make([]batch.Estimate, 1)
-	if !f.Estimate(now, p, []batch.Ask{{Job: spec, Shapes: []batch.Shape{spec.Shape}}}, out) || out[0].Kind != batch.Forecast {
+	if !f.Estimate(now, p, []batch.Ask{{Job: spec, Shapes: []batch.Shape{spec.Shape}}}, out) ||
+		out[0].Kind != batch.Forecast {
 		t.Fatalf("%+v", out)
 	}
 	return [2]batch.Time{out[0].Starts[0] / second, out[0].End(0, spec.Shape.Walltime) / second}
 }
 
 func submit(now batch.Time, p *dfrs.Policy, h batch.Handle, memory int64, walltime batch.Duration) *batch.Job {
-	spec := &batch.Job{Handle: h, CPU: batch.One, Memory: memory, Shape: batch.Shape{Width: 1, Walltime: walltime * batch.Second}}
+	spec := &batch.Job{
+		Handle: h, CPU: batch.One, Memory: memory, Shape: batch.Shape{Width: 1, Walltime: walltime * batch.Second},
+	}
 	p.Apply(now, &batch.Event{Kind: batch.Submit, Job: h, Spec: spec})
 	return spec
 }

@@ -48,8 +48,9 @@ func TestEachRowOfTable1(t *testing.T) {
 	var got strings.Builder
 	for _, a := range dfrs.All() {
 		if a.Limit == dfrs.NoLimit && a.Opt != dfrs.Avg {
-			fmt.Fprintf(&got, "%v\n%s\n\n", a, decided(t, cluster(2, 10), batch.Settings{"algorithm": a.String(), "period": "5s"},
-				one(1, 0, 2, 6, 8), one(2, 1, 1, 6, 2), one(3, 2, 1, 4, 4), one(4, 6, 1, 1, 1)))
+			fmt.Fprintf(&got, "%v\n%s\n\n", a,
+				decided(t, cluster(2, 10), batch.Settings{"algorithm": a.String(), "period": "5s"},
+					one(1, 0, 2, 6, 8), one(2, 1, 1, 6, 2), one(3, 2, 1, 4, 4), one(4, 6, 1, 1, 1)))
 		}
 	}
 	const name = "testdata/rows.txt"
@@ -118,7 +119,8 @@ func TestMCB8DoesNotMoveYoungJobs(t *testing.T) {
 // At 5 job 1 has had 5 s in 5 s, job 2 nothing in 4 s. With (5+5y)/10 = 5(1-y)/9 both have the
 // same stretch at 10: y = 1/19.
 func TestStretchPerEqualizesExpectedStretches(t *testing.T) {
-	got := decided(t, cluster(1, 10), batch.Settings{"algorithm": "/stretch-per", "period": "5s"}, one(1, 0, 1, 1, 30), one(2, 1, 1, 1, 30))
+	got := decided(t, cluster(1, 10), batch.Settings{"algorithm": "/stretch-per", "period": "5s"}, one(1, 0, 1, 1, 30),
+		one(2, 1, 1, 1, 30))
 	want := "0 start #1 0:1@100%\n5 share #1 0:1@5%\n5 start #2 0:1@95%\n"
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -130,7 +132,9 @@ func TestStretchPerEqualizesExpectedStretches(t *testing.T) {
 func TestGroupsOfOneJobHaveOneYield(t *testing.T) {
 	platform := cluster(2, 10)
 	jobs := []arrival{one(1, 0, 2, 1, 10), one(2, 0, 1, 1, 10)}
-	jobs[0].spec.Groups = []batch.TaskGroup{{Tasks: 1, CPU: batch.One, Memory: 8}, {Tasks: 1, CPU: batch.One / 2, Memory: 4}}
+	jobs[0].spec.Groups = []batch.TaskGroup{
+		{Tasks: 1, CPU: batch.One, Memory: 8}, {Tasks: 1, CPU: batch.One / 2, Memory: 4},
+	}
 	wantDecided(t, `
 0 start #1 0:1@67% 1:1@33%
 0 start #2 1:1@67%
@@ -154,7 +158,8 @@ func TestEquiPartitionOnTheInstanceOfTheorem4(t *testing.T) {
 		jobs[i-1].at, jobs[i-1].work = at, length
 	}
 	o := newObserved()
-	replay(policy(t, cluster(1, 10), batch.Settings{"algorithm": "EquiPartition"}), o, engine.NewLedger(cluster(1, 10)), jobs)
+	replay(policy(t, cluster(1, 10), batch.Settings{"algorithm": "EquiPartition"}), o, engine.NewLedger(cluster(1, 10)),
+		jobs)
 	for h, end := range o.ended {
 		if off := end.Sub(at) - n*unit; off < 0 || off > 2*batch.Millisecond {
 			t.Errorf("job %d ends %v after the last one came, want %v", h, end.Sub(at), n*unit)
@@ -165,7 +170,8 @@ func TestEquiPartitionOnTheInstanceOfTheorem4(t *testing.T) {
 // From 15 on job 1 has had more than the decay, and half the weight of job 2; an hour later it
 // would have a sixteenth.
 func TestDecayLowersTheWeightOfJobsWithMuchService(t *testing.T) {
-	got := decided(t, cluster(1, 10), batch.Settings{"algorithm": "Greedy*", "decay": "10s"}, one(1, 0, 1, 1, 100), one(2, 15, 1, 1, 2))
+	got := decided(t, cluster(1, 10), batch.Settings{"algorithm": "Greedy*", "decay": "10s"}, one(1, 0, 1, 1, 100),
+		one(2, 15, 1, 1, 2))
 	wantDecided(t, `
 0 start #1 0:1@100%
 15 share #1 0:1@33%
@@ -199,7 +205,9 @@ func TestForecastsByHand(t *testing.T) {
 		for range c.learn {
 			p.Learn("u", "a", 0, 6*batch.Second)
 		}
-		spec := &batch.Job{Handle: 1, CPU: batch.One, Owner: "u", Name: "a", Shape: batch.Shape{Width: 1, Walltime: c.walltime}}
+		spec := &batch.Job{
+			Handle: 1, CPU: batch.One, Owner: "u", Name: "a", Shape: batch.Shape{Width: 1, Walltime: c.walltime},
+		}
 		p.Apply(0, &batch.Event{Kind: batch.Submit, Job: 1, Spec: spec})
 		p.Decide(0, &batch.Decisions{})
 		var f forecast.Forecaster

@@ -41,7 +41,9 @@ func (p *Policy) findFresh(j *job) int {
 	if n := len(p.fresh); n == 0 || p.jobs[p.fresh[n-1]].seq < j.seq {
 		return n
 	}
-	at, _ := slices.BinarySearchFunc(p.fresh, j.seq, func(h batch.Handle, seq int64) int { return cmp.Compare(p.jobs[h].seq, seq) })
+	at, _ := slices.BinarySearchFunc(p.fresh, j.seq, func(h batch.Handle, seq int64) int {
+		return cmp.Compare(p.jobs[h].seq, seq)
+	})
 	return at
 }
 

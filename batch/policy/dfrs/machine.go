@@ -19,11 +19,14 @@ func machineOf(p batch.Platform) (pack.Machine, error) {
 	for i := range p.Nodes {
 		n, first := &p.Nodes[i], &p.Nodes[0]
 		if int64(n.Processors)*int64(batch.One) > share.MaxCapacity {
-			return m, fmt.Errorf("policy dfrs: nodes[%d].processors: %d, accepted: up to %d on a node", i, n.Processors, int64(share.MaxCapacity)/int64(batch.One))
+			return m, fmt.Errorf("policy dfrs: nodes[%d].processors: %d, accepted: up to %d on a node", i, n.Processors,
+				int64(share.MaxCapacity)/int64(batch.One))
 		}
 		if n.Processors != first.Processors || n.Memory != first.Memory {
-			return m, fmt.Errorf("policy dfrs: nodes[%d]: %d processors and %d bytes, accepted: nodes that are all alike, as nodes[0] with %d and %d",
-				i, n.Processors, n.Memory, first.Processors, first.Memory)
+			return m,
+				fmt.Errorf("policy dfrs: nodes[%d]: %d processors and %d bytes, accepted: nodes that are all alike, "+
+					"as nodes[0] with %d and %d",
+					i, n.Processors, n.Memory, first.Processors, first.Memory)
 		}
 	}
 	if len(p.Nodes) > 0 {
@@ -69,13 +72,16 @@ func Validate(p batch.Platform, spec *batch.Job) error {
 		case g.Tasks < 1:
 			return &JobError{prefix(i) + "tasks", int64(g.Tasks), "at least 1"}
 		case g.CPU < 1 || g.CPU > batch.One:
-			return &JobError{prefix(i) + "cpu", int64(g.CPU), fmt.Sprintf("1..%d, which is a whole processor", batch.One)}
+			return &JobError{prefix(i) + "cpu", int64(g.CPU), fmt.Sprintf("1..%d, which is a whole processor",
+				batch.One)}
 		case g.Memory < 0 || m.Memory > 0 && g.Memory > m.Memory:
 			return &JobError{prefix(i) + "memory", g.Memory, fmt.Sprintf("0..%d, the memory of a node", m.Memory)}
 		case m.Memory > 0 && g.Memory > 0 && int64(g.Tasks) > most*(m.Memory/g.Memory):
-			return &JobError{prefix(i) + "tasks", int64(g.Tasks), fmt.Sprintf("up to %d with that memory each", most*(m.Memory/g.Memory))}
+			return &JobError{prefix(i) + "tasks", int64(g.Tasks), fmt.Sprintf("up to %d with that memory each",
+				most*(m.Memory/g.Memory))}
 		case all > holds:
-			return &JobError{prefix(i) + "tasks", int64(g.Tasks), fmt.Sprintf("up to %d in all, %d for each processor", holds, crowd)}
+			return &JobError{prefix(i) + "tasks", int64(g.Tasks), fmt.Sprintf("up to %d in all, %d for each processor",
+				holds, crowd)}
 		}
 	}
 	q := newPolicy(m, defaults)

@@ -17,7 +17,8 @@ type NameError struct {
 
 // Error shows where the name becomes invalid.
 func (e *NameError) Error() string {
-	return fmt.Sprintf("algorithm %q is invalid from byte %d on, %s, accepted there: %s", e.Name, e.Offset, e.rest(), e.Accepted)
+	return fmt.Sprintf("algorithm %q is invalid from byte %d on, %s, accepted there: %s", e.Name, e.Offset, e.rest(),
+		e.Accepted)
 }
 
 // rest returns the invalid part.

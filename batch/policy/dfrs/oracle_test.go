@@ -202,11 +202,15 @@ func (o *oracle) submit(now batch.Time, h batch.Handle) {
 
 func (o *oracle) mcb8(now batch.Time) {
 	all := o.list(now, func(_ batch.Handle, j *slow) bool { return j.home != nil })
-	all = append(all, o.list(now, func(_ batch.Handle, j *slow) bool { return j.home == nil && (j.nodes != nil || o.alone(j)) })...)
+	all = append(all, o.list(now, func(_ batch.Handle, j *slow) bool {
+		return j.home == nil && (j.nodes != nil || o.alone(j))
+	})...)
 	var in []pack.Job
 	for _, h := range all {
 		j := o.jobs[h]
-		one := pack.Job{Order: int64(h), Groups: []pack.Group{{Tasks: j.spec.Shape.Width, CPU: j.spec.CPU, Memory: j.spec.Memory}}}
+		one := pack.Job{
+			Order: int64(h), Groups: []pack.Group{{Tasks: j.spec.Shape.Width, CPU: j.spec.CPU, Memory: j.spec.Memory}},
+		}
 		young := o.algorithm.Limit == dfrs.MinVT && batch.Duration(j.virtual>>20) < o.algorithm.Bound ||
 			o.algorithm.Limit == dfrs.MinFT && now.Sub(j.submitted) < o.algorithm.Bound
 		if j.nodes != nil && young {
@@ -218,7 +222,9 @@ func (o *oracle) mcb8(now batch.Time) {
 		in = append(in, one)
 	}
 	first := &o.platform.Nodes[0]
-	m := pack.Machine{Nodes: int32(len(o.platform.Nodes)), CPU: int64(first.Processors) * int64(batch.One), Memory: first.Memory}
+	m := pack.Machine{
+		Nodes: int32(len(o.platform.Nodes)), CPU: int64(first.Processors) * int64(batch.One), Memory: first.Memory,
+	}
 	for n := range m.Nodes {
 		m.Taken = append(m.Taken, o.kept(n))
 	}
@@ -259,7 +265,9 @@ func (o *oracle) Decide(now batch.Time, out *batch.Decisions) {
 	anew := false
 	if o.ended && o.algorithm.Completion {
 		if anew = o.algorithm.Submission == dfrs.MCB8; !anew {
-			for _, h := range o.list(now, func(h batch.Handle, j *slow) bool { return j.nodes == nil && !slices.Contains(came, h) }) {
+			for _, h := range o.list(now, func(h batch.Handle, j *slow) bool {
+				return j.nodes == nil && !slices.Contains(came, h)
+			}) {
 				o.greedy(o.jobs[h])
 			}
 		}
@@ -324,7 +332,9 @@ func (o *oracle) carryOut(handles []batch.Handle, out *batch.Decisions) {
 			}
 			var where []batch.NodeAllocation
 			for _, p := range tally(j.nodes) {
-				where = append(where, batch.NodeAllocation{Node: p.Node, Processors: p.Tasks, Share: max(1, share.Of(y, j.spec.CPU))})
+				where = append(where, batch.NodeAllocation{
+					Node: p.Node, Processors: p.Tasks, Share: max(1, share.Of(y, j.spec.CPU)),
+				})
 			}
 			out.Add(kind, h, where...)
 			j.awaited = j.awaited || kind == batch.Resume
@@ -421,12 +431,15 @@ func small(t *rapid.T) (batch.Platform, []arrival) {
 		if memory > 0 {
 			most = min(most, nodes*(10/memory))
 		}
-		jobs[i] = arrival{at: at, work: batch.Duration(rapid.IntRange(1, 12).Draw(t, "work")) * batch.Second, spec: batch.Job{
-			Handle: batch.Handle(i + 1), Memory: int64(memory),
-			CPU:      rapid.SampledFrom([]batch.Share{batch.One, batch.One / 2, batch.One / 4, 300_000}).Draw(t, "cpu"),
-			Shape:    batch.Shape{Width: int32(rapid.IntRange(1, most).Draw(t, "tasks")), Walltime: batch.Minute},
-			Resident: rapid.IntRange(0, 3).Draw(t, "resident") < residents,
-		}}
+		jobs[i] = arrival{
+			at: at, work: batch.Duration(rapid.IntRange(1, 12).Draw(t, "work")) * batch.Second, spec: batch.Job{
+				Handle: batch.Handle(i + 1), Memory: int64(memory),
+				CPU: rapid.SampledFrom([]batch.Share{batch.One, batch.One / 2, batch.One / 4, 300_000}).Draw(t,
+					"cpu"),
+				Shape:    batch.Shape{Width: int32(rapid.IntRange(1, most).Draw(t, "tasks")), Walltime: batch.Minute},
+				Resident: rapid.IntRange(0, 3).Draw(t, "resident") < residents,
+			},
+		}
 	}
 	return platform, jobs
 }

@@ -42,11 +42,16 @@ func TestAStayingJobWithYieldZeroGetsANewShare(t *testing.T) {
 		"adopted": func(d driven) {
 			d.submit(second, waits)
 			d.apply(adopted, batch.Event{Kind: batch.NodeDown})
-			d.apply(adopted, batch.Event{Kind: batch.Adopt, Job: 1, Spec: &first.spec, Allocation: []batch.NodeAllocation{{Processors: 1, Share: batch.One}}})
+			d.apply(adopted, batch.Event{
+				Kind: batch.Adopt, Job: 1, Spec: &first.spec,
+				Allocation: []batch.NodeAllocation{{Processors: 1, Share: batch.One}},
+			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := driven{t, policy(t, cluster(1, 10), batch.Settings{"algorithm": "/stretch-per/opt=max", "period": "50s"})}
+			d := driven{t, policy(t, cluster(1, 10), batch.Settings{
+				"algorithm": "/stretch-per/opt=max", "period": "50s",
+			})}
 			come(d)
 			d.apply(back, batch.Event{Kind: batch.NodeUp})
 			has := shares{1: {{Processors: 1, Share: batch.One}}}
@@ -77,5 +82,6 @@ func TestSharesShrinkBeforeOthersGrow(t *testing.T) {
 	d.submit(0, third)
 	d.pass(0, "0 start #1 0:1@67% 1:1@33%", "0 start #2 1:1@67%", "0 start #3 0:2@17%")
 	d.apply(second, batch.Event{Kind: batch.Measured, Job: 1, Group: 1, CPU: batch.One})
-	d.pass(second, "1 share #2 1:1@50%", "1 share #1 0:1@50% 1:1@33%", "1 share #3 0:2@25%", "1 share #1 0:1@50% 1:1@50%")
+	d.pass(second, "1 share #2 1:1@50%", "1 share #1 0:1@50% 1:1@33%", "1 share #3 0:2@25%",
+		"1 share #1 0:1@50% 1:1@50%")
 }

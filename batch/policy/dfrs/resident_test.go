@@ -103,7 +103,8 @@ func TestAResidentJobResumesOnItsNode(t *testing.T) {
 // Any loss of a job's memory frees it for others; a job that restarts waits behind them.
 func TestMemoryOfAResidentJobIsFreeAfterItsEndOrRestart(t *testing.T) {
 	for name, ev := range map[string]batch.Event{
-		"lost": {Kind: batch.Stopped, Job: 1}, "cancelled": {Kind: batch.Cancel, Job: 1}, "ended": {Kind: batch.Finish, Job: 1},
+		"lost": {Kind: batch.Stopped, Job: 1}, "cancelled": {Kind: batch.Cancel, Job: 1},
+		"ended": {Kind: batch.Finish, Job: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDriven(t, 1, "Greedy*")

@@ -57,12 +57,14 @@ func (s *settings) idle(given batch.Settings) []error {
 	a := &s.algorithm
 	if s.decay > 0 && a.Opt != Min {
 		wrong = append(wrong, &batch.SettingError{
-			Policy: "dfrs", Key: "decay", Value: given["decay"], Accepted: "none with " + a.String() + ": only opt=min weights yields",
+			Policy: "dfrs", Key: "decay", Value: given["decay"],
+			Accepted: "none with " + a.String() + ": only opt=min weights yields",
 		})
 	}
 	if s.match && !a.packs() {
 		wrong = append(wrong, &batch.SettingError{
-			Policy: "dfrs", Key: "match", Value: given["match"], Accepted: "false with " + a.String() + ", which does not pack",
+			Policy: "dfrs", Key: "match", Value: given["match"],
+			Accepted: "false with " + a.String() + ", which does not pack",
 		})
 	}
 	return wrong

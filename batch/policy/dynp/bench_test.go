@@ -52,7 +52,8 @@ func BenchmarkEstimate(b *testing.B) {
 				p, now := queue(batch.Settings{"policies": policy}, 430, waiting)
 				var shapes []batch.Shape
 				for w := range int32(64) {
-					shapes = append(shapes, batch.Shape{Width: w + 1, Walltime: (50 * batch.Hour / batch.Duration(w+1)).CeilSeconds()})
+					shapes = append(shapes,
+						batch.Shape{Width: w + 1, Walltime: (50 * batch.Hour / batch.Duration(w+1)).CeilSeconds()})
 				}
 				asks, out := []batch.Ask{{Job: &batch.Job{}, Shapes: shapes}}, make([]batch.Estimate, 1)
 				p.Estimate(now, asks, out)

@@ -55,7 +55,8 @@ func New(pf batch.Platform, s batch.Settings) (batch.Policy, error) {
 func (p *Policy) Fork() batch.Policy {
 	return &Policy{
 		Backlog: p.Backlog.Fork(), config: p.config, active: p.active,
-		arrived: slices.Clone(p.arrived), starts: slices.Clone(p.starts), wake: p.wake, came: p.came, changed: p.changed,
+		arrived: slices.Clone(p.arrived), starts: slices.Clone(p.starts), wake: p.wake, came: p.came,
+		changed: p.changed,
 		stepped: p.stepped, switched: p.switched, left: slices.Clone(p.left),
 		plans: make([]plan, len(p.plans)), counts: p.counts.clone(),
 	}

@@ -125,6 +125,7 @@ func (p *Policy) answer(now batch.Time, q *inquiry, asks []batch.Ask, out []batc
 			q.charges = append(q.charges, p.ChargeOf(s.Width, a.Job.Memory))
 			q.walltimes = append(q.walltimes, s.Walltime)
 		}
-		q.sweep.Starts(q.free, max(now, a.From, a.Job.EarliestStart), q.charges, q.walltimes, out[it.ask].Starts[it.lo:it.hi])
+		q.sweep.Starts(q.free, max(now, a.From, a.Job.EarliestStart), q.charges, q.walltimes,
+			out[it.ask].Starts[it.lo:it.hi])
 	}
 }

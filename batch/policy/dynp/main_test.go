@@ -42,7 +42,8 @@ func play(p batch.Policy, platform batch.Platform, jobs []job, after func(now ba
 		for ; i < len(jobs) && at(jobs[i].Submit) == next; i++ {
 			j := jobs[i]
 			shape := batch.Shape{Width: int32(j.Width), Walltime: batch.Duration(at(j.Walltime))}
-			e.Submit(&batch.Job{Handle: batch.Handle(i + 1), Shape: shape, EarliestStart: at(j.From)}, batch.Duration(at(j.Runtime)))
+			e.Submit(&batch.Job{Handle: batch.Handle(i + 1), Shape: shape, EarliestStart: at(j.From)},
+				batch.Duration(at(j.Runtime)))
 		}
 		e.Pass()
 		if after != nil {
@@ -68,7 +69,9 @@ func queue(s batch.Settings, processors int32, waiting int) (*dynp.Policy, batch
 			n++
 		}
 		now += batch.Time(r.IntN(int(batch.Minute)))
-		p.Apply(now, &batch.Event{Kind: batch.Submit, Job: h, Spec: &batch.Job{Handle: h, Shape: batch.Shape{Width: width, Walltime: wall}}})
+		p.Apply(now, &batch.Event{
+			Kind: batch.Submit, Job: h, Spec: &batch.Job{Handle: h, Shape: batch.Shape{Width: width, Walltime: wall}},
+		})
 		if n <= 1 {
 			p.Decide(now, &batch.Decisions{})
 		}

@@ -27,12 +27,15 @@ type metric struct {
 // ARTwW×sum of widths/sum of areas is its equation 2: of one set of jobs both rank
 // plans alike, and here they have the same terms.
 var metrics = map[string]*metric{
-	"ART":      {term: response, weight: each, unit: seconds},
-	"ARTwA":    {term: func(t *task, r uint64) wide { return t.area().times(r) }, weight: (*task).area, unit: seconds},
-	"ARTwW":    {term: byWidth, weight: width, unit: seconds},
-	"SLD":      {term: slowdown, weight: each, unit: one},
-	"SLDwA":    {term: byWidth, weight: (*task).area, unit: 1},
-	"SLDwW":    {term: func(t *task, r uint64) wide { return slowdown(t, r).times(uint64(t.shape.Width)) }, weight: width, unit: one},
+	"ART":   {term: response, weight: each, unit: seconds},
+	"ARTwA": {term: func(t *task, r uint64) wide { return t.area().times(r) }, weight: (*task).area, unit: seconds},
+	"ARTwW": {term: byWidth, weight: width, unit: seconds},
+	"SLD":   {term: slowdown, weight: each, unit: one},
+	"SLDwA": {term: byWidth, weight: (*task).area, unit: 1},
+	"SLDwW": {
+		term: func(t *task, r uint64) wide { return slowdown(t, r).times(uint64(t.shape.Width)) }, weight: width,
+		unit: one,
+	},
 	"makespan": {term: response, weight: each, unit: seconds, peak: true},
 }
 

@@ -52,7 +52,10 @@ func TestEquation2Holds(t *testing.T) {
 		for i := range tasks {
 			tasks[i].arrival = batch.Time(rapid.Int64Range(0, 1e12).Draw(t, "arrival"))
 			starts[i] = tasks[i].arrival + batch.Time(rapid.Int64Range(0, 1e12).Draw(t, "wait"))
-			tasks[i].shape = batch.Shape{Width: rapid.Int32Range(1, 1e6).Draw(t, "width"), Walltime: batch.Duration(rapid.Int64Range(1, 1e12).Draw(t, "walltime"))}
+			tasks[i].shape = batch.Shape{
+				Width:    rapid.Int32Range(1, 1e6).Draw(t, "width"),
+				Walltime: batch.Duration(rapid.Int64Range(1, 1e12).Draw(t, "walltime")),
+			}
 			widths += float64(tasks[i].shape.Width)
 			areas += float64(tasks[i].shape.Width) * tasks[i].shape.Walltime.Seconds()
 		}

@@ -79,7 +79,9 @@ func (n *naive) sort(list []*waiting, policy string) {
 	key := map[string]func(w *waiting) int64{
 		"FCFS": func(*waiting) int64 { return 0 }, "SJF": wall, "LJF": func(w *waiting) int64 { return -wall(w) },
 		"SAF": area, "LAF": func(w *waiting) int64 { return -area(w) },
-		"NJF": func(w *waiting) int64 { return int64(w.spec.Shape.Width) }, "WJF": func(w *waiting) int64 { return -int64(w.spec.Shape.Width) },
+		"NJF": func(w *waiting) int64 {
+			return int64(w.spec.Shape.Width)
+		}, "WJF": func(w *waiting) int64 { return -int64(w.spec.Shape.Width) },
 	}[policy]
 	slices.SortStableFunc(list, func(a, b *waiting) int {
 		if c := cmp.Compare(key(a), key(b)); c != 0 || n.shared {
@@ -237,7 +239,8 @@ func (n *naive) Decide(now batch.Time, out *batch.Decisions) {
 	if !n.happens && now < n.wake {
 		return
 	}
-	due := n.happens && (n.came || !n.half) && len(n.policies) > 1 && n.stepped != now && (n.changed < 0 || now.Sub(n.changed) >= n.pause)
+	due := n.happens && (n.came || !n.half) && len(n.policies) > 1 && n.stepped != now &&
+		(n.changed < 0 || now.Sub(n.changed) >= n.pause)
 	n.happens, n.came, n.wake = false, false, batch.Never
 	if len(n.waiting) == 0 {
 		return

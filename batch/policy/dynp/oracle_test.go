@@ -27,7 +27,8 @@ func draw(t *rapid.T, processors int32) (batch.Settings, *naive) {
 		n.policies[0] = "FCFS"
 	}
 	n.active = n.policies[0]
-	n.decider = rapid.SampledFrom([]string{"simple", "advanced", "preferred:" + rapid.SampledFrom(n.policies).Draw(t, "preferred")}).Draw(t, "decider")
+	n.decider = rapid.SampledFrom([]string{"simple", "advanced", "preferred:" + rapid.SampledFrom(n.policies).Draw(t,
+		"preferred")}).Draw(t, "decider")
 	n.metrics = rapid.Permutation(dynp.Metrics()).Draw(t, "metrics")
 	n.metrics = n.metrics[:rapid.SampledFrom([]int{1, 1, 1, 2, 3}).Draw(t, "of them")]
 	n.percent = map[int][]int64{1: {100}, 2: {20, 80}, 3: {1, 33, 66}}[len(n.metrics)]
@@ -144,11 +145,14 @@ func TestAJobGetsTheEstimatedSlot(t *testing.T) {
 		}
 		var shapes []batch.Shape
 		for w := range int32(processors) + 1 {
-			shapes = append(shapes, batch.Shape{Width: w + 1, Walltime: batch.Duration(at(rapid.IntRange(1, 13).Draw(t, "d")))})
+			shapes = append(shapes,
+				batch.Shape{Width: w + 1, Walltime: batch.Duration(at(rapid.IntRange(1, 13).Draw(t, "d")))})
 		}
 		later := at(rapid.IntRange(0, 9).Draw(t, "from"))
 		play(p, platform, workload(t, processors, 20), func(now batch.Time) {
-			asks := []batch.Ask{{Job: &batch.Job{}, Shapes: shapes}, {Job: &batch.Job{EarliestStart: now + later}, Shapes: shapes, Best: true}}
+			asks := []batch.Ask{{Job: &batch.Job{}, Shapes: shapes}, {
+				Job: &batch.Job{EarliestStart: now + later}, Shapes: shapes, Best: true,
+			}}
 			out := make([]batch.Estimate, 2)
 			if p.Estimate(now, asks, out) != nil {
 				t.Fatal("no answer")
@@ -159,8 +163,10 @@ func TestAJobGetsTheEstimatedSlot(t *testing.T) {
 					spec.Handle, spec.Shape = 1000, s
 					f := p.Fork()
 					f.Apply(now, &batch.Event{Kind: batch.Submit, Job: 1000, Spec: &spec})
-					if got, want := out[i].Starts[k], begin(now, f, &spec); got != want || out[i].Kind != batch.Planned {
-						t.Fatalf("%s at %d: %v from %d estimated at %d (%v), starts at %d", policy, now, s, spec.EarliestStart, got, out[i].Kind, want)
+					if got, want := out[i].Starts[k], begin(now, f, &spec); got != want ||
+						out[i].Kind != batch.Planned {
+						t.Fatalf("%s at %d: %v from %d estimated at %d (%v), starts at %d", policy, now, s,
+							spec.EarliestStart, got, out[i].Kind, want)
 					}
 				}
 			}

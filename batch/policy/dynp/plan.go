@@ -63,7 +63,9 @@ func (pl *plan) begin(tasks int) {
 // tasks or nil: as long as the orders agree, so do the starts.
 //
 // With a limit it stops as soon as the plan's value exceeds it.
-func (m *planner) make(now batch.Time, pl, like *plan, tasks []task, running *profile.Profile, o objective, limit *limit) {
+func (m *planner) make(
+	now batch.Time, pl, like *plan, tasks []task, running *profile.Profile, o objective, limit *limit,
+) {
 	pl.begin(len(tasks))
 	m.copy(running)
 	m.rest = wide{}

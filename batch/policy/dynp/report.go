@@ -67,13 +67,15 @@ type counts struct {
 
 func newCounts(policies int) counts {
 	return counts{
-		cases: make([][1 << MaxPolicies]int32, policies), switches: make([]int, policies), started: make([]int, policies),
+		cases: make([][1 << MaxPolicies]int32, policies), switches: make([]int, policies),
+		started: make([]int, policies),
 	}
 }
 
 func (c *counts) clone() counts {
 	d := *c
-	d.cases, d.switches, d.started, d.last = slices.Clone(c.cases), slices.Clone(c.switches), slices.Clone(c.started), slices.Clone(c.last)
+	d.cases, d.switches, d.started, d.last = slices.Clone(c.cases), slices.Clone(c.switches), slices.Clone(c.started),
+		slices.Clone(c.last)
 	return d
 }
 

@@ -127,7 +127,8 @@ func (p *parser) decider(c *config) {
 
 // metric reads "SLDwA", or "makespan:20,ARTwW:80".
 func (p *parser) metric(c *config) {
-	accepted := "one of " + strings.Join(Metrics(), ", ") + ", or several with whole percents that add up to 100, as makespan:20,ARTwW:80"
+	accepted := "one of " + strings.Join(Metrics(), ", ") + ", or several with whole percents that add up to 100, as " +
+		"makespan:20,ARTwW:80"
 	left := uint64(100)
 	parts := strings.Split(p.text("metric", "SLDwA"), ",")
 	for _, part := range parts {

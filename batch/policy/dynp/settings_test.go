@@ -40,11 +40,14 @@ func TestInvalidSettingsNameTheFieldAndTheRange(t *testing.T) {
 	} {
 		_, err := parse(batch.Settings{c.key: c.value})
 		var setting *batch.SettingError
-		if !errors.As(err, &setting) || setting.Policy != "dynp" || setting.Key != c.key || !strings.Contains(setting.Accepted, c.accepted) {
+		if !errors.As(err, &setting) || setting.Policy != "dynp" || setting.Key != c.key ||
+			!strings.Contains(setting.Accepted, c.accepted) {
 			t.Errorf("%s=%q: %v, want one that has %q", c.key, c.value, err, c.accepted)
 		}
 	}
-	_, err := parse(batch.Settings{"policies": "FCFS,sjf", "decider": "preferred:SJF", "metric": "sld", "pause": "60", "every": "1h", "odd": ""})
+	_, err := parse(batch.Settings{
+		"policies": "FCFS,sjf", "decider": "preferred:SJF", "metric": "sld", "pause": "60", "every": "1h", "odd": "",
+	})
 	var keys []string
 	for _, e := range batch.SettingErrors(err) {
 		keys = append(keys, e.Key)
@@ -59,16 +62,20 @@ func TestInvalidSettingsNameTheFieldAndTheRange(t *testing.T) {
 
 func TestSettingsAreParsed(t *testing.T) {
 	c, err := parse(batch.Settings{
-		"policies": "SAF,FCFS", "decider": "preferred:FCFS", "metric": "makespan:20,ARTwW:80", "tuning": "half", "list": "shared", "equal": "0.25", "pause": "1h",
+		"policies": "SAF,FCFS", "decider": "preferred:FCFS", "metric": "makespan:20,ARTwW:80", "tuning": "half",
+		"list": "shared", "equal": "0.25", "pause": "1h",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"SAF", "FCFS"}, c.policies); diff != "" || c.decider != (decider{preferred, 1}) || !c.half || !c.shared ||
-		c.equal != 250_000 || c.pause != batch.Hour || len(c.objective) != 2 || c.objective[1].percent != 80 || c.objective[1].metric != metrics["ARTwW"] {
+	if diff := cmp.Diff([]string{"SAF", "FCFS"}, c.policies); diff != "" || c.decider != (decider{preferred, 1}) ||
+		!c.half || !c.shared ||
+		c.equal != 250_000 || c.pause != batch.Hour || len(c.objective) != 2 || c.objective[1].percent != 80 ||
+		c.objective[1].metric != metrics["ARTwW"] {
 		t.Errorf("%+v %s", c, diff)
 	}
-	if c, err = parse(nil); err != nil || len(c.orders) != 3 || c.decider.kind != advanced || c.half || c.shared || c.equal != 0 || c.pause != 0 {
+	if c, err = parse(nil); err != nil || len(c.orders) != 3 || c.decider.kind != advanced || c.half || c.shared ||
+		c.equal != 0 || c.pause != 0 {
 		t.Errorf("defaults: %+v, %v", c, err)
 	}
 }
@@ -91,7 +98,8 @@ func FuzzSettings(f *testing.F) {
 		for _, part := range c.objective {
 			sum += part.percent
 		}
-		if len(c.policies) < 1 || len(c.policies) > MaxPolicies || len(c.orders) != len(c.policies) || sum != 100 || c.equal > million || c.pause < 0 {
+		if len(c.policies) < 1 || len(c.policies) > MaxPolicies || len(c.orders) != len(c.policies) || sum != 100 ||
+			c.equal > million || c.pause < 0 {
 			t.Fatalf("%q=%q, %q=%q are taken for %+v", k1, v1, k2, v2, c)
 		}
 	})

@@ -31,7 +31,9 @@ func TestSwitchesRecordTheirValues(t *testing.T) {
 			{Active: "SJF", Best: []string{"SJF"}, Steps: 1},
 		},
 		Last: []dynp.Switch{{At: 0, From: "FCFS", To: "SJF", Waiting: 3, Values: []dynp.Value{
-			{Policy: "FCFS", Metrics: []float64{16. / 3}}, {Policy: "SJF", Metrics: []float64{14. / 3}}, {Policy: "LJF", Metrics: []float64{18. / 3}},
+			{Policy: "FCFS", Metrics: []float64{16. / 3}},
+			{Policy: "SJF", Metrics: []float64{14. / 3}},
+			{Policy: "LJF", Metrics: []float64{18. / 3}},
 		}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -42,7 +44,8 @@ func TestSwitchesRecordTheirValues(t *testing.T) {
 // FCFS 16 and SJF 14 differ by a seventh of 14.
 func TestPlansWithinTheThresholdAreEqual(t *testing.T) {
 	for equal, want := range map[string]int{"0.142857": 1, "0.142858": 0} {
-		got := tuned(t, batch.Settings{"metric": "ART", "equal": equal}, 3, job{0, 0, 3, 2, 2}, job{0, 0, 3, 4, 4}, job{0, 0, 3, 2, 2})
+		got := tuned(t, batch.Settings{"metric": "ART", "equal": equal}, 3, job{0, 0, 3, 2, 2}, job{0, 0, 3, 4, 4},
+			job{0, 0, 3, 2, 2})
 		if len(got.Last) > 0 && got.Last[0].At == 0 != (want == 1) || want == 1 && len(got.Last) == 0 {
 			t.Errorf("equal=%s: %+v", equal, got.Last)
 		}
@@ -58,7 +61,10 @@ func TestAJobWithoutASlotDoesNotStopTheTuning(t *testing.T) {
 	}
 	p := made.(*dynp.Policy)
 	submit := func(h batch.Handle, width int32, wall int) {
-		p.Apply(0, &batch.Event{Kind: batch.Submit, Job: h, Spec: &batch.Job{Handle: h, Shape: batch.Shape{Width: width, Walltime: batch.Duration(at(wall))}}})
+		p.Apply(0, &batch.Event{
+			Kind: batch.Submit, Job: h,
+			Spec: &batch.Job{Handle: h, Shape: batch.Shape{Width: width, Walltime: batch.Duration(at(wall))}},
+		})
 	}
 	p.Apply(0, &batch.Event{Kind: batch.NodeDown, Node: 0})
 	submit(1, 4, 1)
@@ -91,8 +97,13 @@ func TestOnlyTheLastSwitchesAreKept(t *testing.T) {
 
 // The search stops at a plan that can no longer win, which then has no value.
 func TestAPrunedPlanIsReportedAsWorse(t *testing.T) {
-	got := tuned(t, batch.Settings{"metric": "ART"}, 3, job{0, 0, 3, 1, 1}, job{0, 0, 3, 90, 90}, job{0, 0, 3, 1, 1}, job{0, 0, 3, 1, 1})
-	want := []dynp.Value{{Policy: "FCFS", Metrics: []float64{(1 + 91 + 92 + 93) / 4.}}, {Policy: "SJF", Metrics: []float64{(1 + 2 + 3 + 93) / 4.}}, {Policy: "LJF", Worse: true}}
+	got := tuned(t, batch.Settings{"metric": "ART"}, 3, job{0, 0, 3, 1, 1}, job{0, 0, 3, 90, 90}, job{0, 0, 3, 1, 1},
+		job{0, 0, 3, 1, 1})
+	want := []dynp.Value{
+		{Policy: "FCFS", Metrics: []float64{(1 + 91 + 92 + 93) / 4.}},
+		{Policy: "SJF", Metrics: []float64{(1 + 2 + 3 + 93) / 4.}},
+		{Policy: "LJF", Worse: true},
+	}
 	if diff := cmp.Diff(want, got.Last[0].Values); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -63,7 +63,8 @@ func TestRatiosOfLargeNumbersAreAccurate(t *testing.T) {
 			t.Skip("a small one")
 		}
 		got := new(big.Float).SetInt(a.ratio(b).exact())
-		want := new(big.Float).Quo(new(big.Float).SetInt(new(big.Int).Lsh(a.exact(), 20)), new(big.Float).SetInt(b.exact()))
+		want := new(big.Float).Quo(new(big.Float).SetInt(new(big.Int).Lsh(a.exact(), 20)),
+			new(big.Float).SetInt(b.exact()))
 		off, _ := new(big.Float).Sub(got, want).Float64()
 		if w, _ := want.Float64(); off < -1-w*0x1p-40 || off > 1+w*0x1p-40 {
 			t.Fatalf("%v/%v is %v, want %v", a, b, got, want)

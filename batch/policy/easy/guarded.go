@@ -50,7 +50,9 @@ func (p *Policy) heads(now batch.Time, out *batch.Decisions) (b *queue.Block, i,
 
 // startEarly starts the first agreed job that can start, from the k-th up to the job at
 // position i of block b. It returns the number of agreed jobs before that position.
-func (p *Policy) startEarly(now batch.Time, k int, b *queue.Block, i int, out *batch.Decisions) (next int, started bool) {
+func (p *Policy) startEarly(
+	now batch.Time, k int, b *queue.Block, i int, out *batch.Decisions,
+) (next int, started bool) {
 	for k < p.Agreed() && (b == nil || p.Before(p.Agreement(k), b.Job[i])) {
 		if p.StartEarly(now, k, out) {
 			return k, true

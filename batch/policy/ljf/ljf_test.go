@@ -25,7 +25,9 @@ import (
 
 func TestMain(m *testing.M) {
 	nodetest.Main(nil)
-	policy.Register(policy.Entry{Name: "ljf", Summary: "longest job first, without backfilling", New: New, Queue: true, Reserves: true})
+	policy.Register(policy.Entry{
+		Name: "ljf", Summary: "longest job first, without backfilling", New: New, Queue: true, Reserves: true,
+	})
 	goleak.VerifyTestMain(m)
 }
 
@@ -50,7 +52,8 @@ func schedule(r *sim.Result) string {
 	var rows []row
 	for i, o := range r.Outcomes {
 		start, end := int64(o.Start)/1e6, int64(o.End)/1e6
-		rows = append(rows, row{start, fmt.Sprintf("%d@%s:%d-%d", r.Workload.Jobs[i].ID, r.Summary.Sites[o.Site].Name, start, end)})
+		rows = append(rows, row{start, fmt.Sprintf("%d@%s:%d-%d", r.Workload.Jobs[i].ID, r.Summary.Sites[o.Site].Name,
+			start, end)})
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.start, b.start) })
 	var texts []string
@@ -76,7 +79,8 @@ func TestItRunsOnOneCluster(t *testing.T) {
 // At 90 site b is empty, which was to be busy until 1050: both waiting jobs move there.
 func TestSitesUnderItAreMappedToAndReallocated(t *testing.T) {
 	dir := t.TempDir()
-	trace(t, filepath.Join(dir, "g.swf"), [5]int{1, 0, 1000, 4, 1000}, [5]int{3, 10, 100, 4, 100}, [5]int{4, 20, 200, 4, 200})
+	trace(t, filepath.Join(dir, "g.swf"), [5]int{1, 0, 1000, 4, 1000}, [5]int{3, 10, 100, 4, 100},
+		[5]int{4, 20, 200, 4, 200})
 	trace(t, filepath.Join(dir, "b.swf"), [5]int{2, 0, 90, 4, 1050})
 	s, err := sim.ParseScenario(strings.NewReader(`version: 1
 mapping: mct

@@ -14,9 +14,18 @@ func TestAPreemptedJobDoesNotRestartWhileAnotherIsLeaving(t *testing.T) {
 	const s = batch.Time(batch.Second)
 	p := policy(t, 2, quarter)
 	for _, spec := range []*batch.Job{
-		{Handle: 1, Owner: "honest", Shape: batch.Shape{Width: 2, Walltime: 5 * batch.Second}, EarliestStart: 8 * s, Agreed: true, Deadline: 20 * s},
-		{Handle: 2, Owner: "u", Shape: batch.Shape{Width: 1, Walltime: 10 * batch.Second}, Agreed: true, Deadline: 100 * s, Checkpoint: true},
-		{Handle: 3, Owner: "u", Shape: batch.Shape{Width: 1, Walltime: 10 * batch.Second}, Agreed: true, Deadline: 100 * s},
+		{
+			Handle: 1, Owner: "honest", Shape: batch.Shape{Width: 2, Walltime: 5 * batch.Second}, EarliestStart: 8 * s,
+			Agreed: true, Deadline: 20 * s,
+		},
+		{
+			Handle: 2, Owner: "u", Shape: batch.Shape{Width: 1, Walltime: 10 * batch.Second}, Agreed: true,
+			Deadline: 100 * s, Checkpoint: true,
+		},
+		{
+			Handle: 3, Owner: "u", Shape: batch.Shape{Width: 1, Walltime: 10 * batch.Second}, Agreed: true,
+			Deadline: 100 * s,
+		},
 	} {
 		p.Apply(0, &batch.Event{Kind: batch.Submit, Job: spec.Handle, Spec: spec})
 	}
@@ -48,8 +57,14 @@ func TestAJobResumedFromACheckpointIsNotOverbookedAgain(t *testing.T) {
 	const s = batch.Time(batch.Second)
 	p := policy(t, 2, quarter)
 	for _, spec := range []*batch.Job{
-		{Handle: 1, Owner: "honest", Shape: batch.Shape{Width: 2, Walltime: 5 * batch.Second}, EarliestStart: 8 * s, Agreed: true, Deadline: 20 * s},
-		{Handle: 2, Owner: "u", Shape: batch.Shape{Width: 2, Walltime: 10 * batch.Second}, Done: 3 * batch.Second, Agreed: true, Deadline: 100 * s, Checkpoint: true},
+		{
+			Handle: 1, Owner: "honest", Shape: batch.Shape{Width: 2, Walltime: 5 * batch.Second}, EarliestStart: 8 * s,
+			Agreed: true, Deadline: 20 * s,
+		},
+		{
+			Handle: 2, Owner: "u", Shape: batch.Shape{Width: 2, Walltime: 10 * batch.Second}, Done: 3 * batch.Second,
+			Agreed: true, Deadline: 100 * s, Checkpoint: true,
+		},
 	} {
 		p.Apply(0, &batch.Event{Kind: batch.Submit, Job: spec.Handle, Spec: spec})
 	}
@@ -74,7 +89,10 @@ func TestAJobWithAFailedCheckpointCountsAsShortened(t *testing.T) {
 	p := policy(t, 2, quarter)
 	for _, spec := range []*batch.Job{
 		{Handle: 1, Owner: "honest", Shape: batch.Shape{Width: 2, Walltime: 5 * batch.Second}, EarliestStart: 8 * s},
-		{Handle: 2, Owner: "u", Shape: batch.Shape{Width: 2, Walltime: 10 * batch.Second}, Agreed: true, Deadline: 100 * s, Checkpoint: true},
+		{
+			Handle: 2, Owner: "u", Shape: batch.Shape{Width: 2, Walltime: 10 * batch.Second}, Agreed: true,
+			Deadline: 100 * s, Checkpoint: true,
+		},
 	} {
 		p.Apply(0, &batch.Event{Kind: batch.Submit, Job: spec.Handle, Spec: spec})
 	}

@@ -26,7 +26,10 @@ type op struct {
 
 // calm operations break no promise; harm operations can.
 var (
-	calm = []string{"submit", "submit", "agree", "agree", "agree", "agree", "agree", "agree", "later", "window", "cancel", "hold", "place", "reserve", "confirm"}
+	calm = []string{
+		"submit", "submit", "agree", "agree", "agree", "agree", "agree", "agree", "later", "window", "cancel", "hold",
+		"place", "reserve", "confirm",
+	}
 	harm = append(slices.Clone(calm), "fail", "down", "up", "overrun", "adopt")
 )
 
@@ -38,7 +41,8 @@ func ops(verbs []string) *rapid.Generator[[]op] {
 			Gap: rapid.SampledFrom([]int{0, 1, 1, 2, 4}).Draw(t, "gap"), Verb: rapid.SampledFrom(verbs).Draw(t, "verb"),
 			Which: rapid.IntRange(0, 99).Draw(t, "which"), Width: rapid.IntRange(1, width).Draw(t, "width"),
 			Estimate: rapid.IntRange(1, 12).Draw(t, "estimate"), Runs: rapid.IntRange(0, 12).Draw(t, "runs"),
-			Slack: rapid.IntRange(0, 20).Draw(t, "slack"), Owner: rapid.SampledFrom([]string{"u", "u", "u", "v", ""}).Draw(t, "owner"),
+			Slack:      rapid.IntRange(0, 20).Draw(t, "slack"),
+			Owner:      rapid.SampledFrom([]string{"u", "u", "u", "v", ""}).Draw(t, "owner"),
 			Checkpoint: rapid.Bool().Draw(t, "checkpoint"),
 		}
 	}), 1, 60)
@@ -91,7 +95,10 @@ type chaos struct {
 func secs(n int) batch.Time { return batch.Time(n) * batch.Time(batch.Second) }
 
 func newChaos(t failer, p batch.Policy) *chaos {
-	c := &chaos{Policy: p, t: t, next: 1, promises: map[batch.Handle]*promise{}, windows: map[batch.Handle]*batch.Job{}, state: map[batch.Handle]counted.State{}}
+	c := &chaos{
+		Policy: p, t: t, next: 1, promises: map[batch.Handle]*promise{}, windows: map[batch.Handle]*batch.Job{},
+		state: map[batch.Handle]counted.State{},
+	}
 	c.e = engine.New(c, c, engine.NewLedger(batch.Processors(width)))
 	return c
 }
@@ -237,7 +244,8 @@ func (c *chaos) submit(spec *batch.Job, work int, o op) {
 
 // agrees checks that the estimate of a waiting job equals the one before its submission.
 func (c *chaos) agrees(spec *batch.Job, p *promise) {
-	if _, ok := c.Policy.(*overbook.Policy); !ok || !c.exact || spec.Into != batch.NoJob || p.moved || p.offer.Starts[0] <= c.e.Now() {
+	if _, ok := c.Policy.(*overbook.Policy); !ok || !c.exact || spec.Into != batch.NoJob || p.moved ||
+		p.offer.Starts[0] <= c.e.Now() {
 		return
 	}
 	var out [1]batch.Estimate

@@ -17,10 +17,13 @@ import (
 //	22.......44444444
 func TestAJobThatCountsOnOthersDoesNotMoveIntoAShorterGap(t *testing.T) {
 	d := perform(t, policy(t, 4, quarter), 4, batch.Second,
-		submit(0, job{h: 1, width: 2, estimate: 10, runs: 8}), submit(0, job{h: 2, width: 2, estimate: 9, runs: 2, honest: true}),
+		submit(0, job{h: 1, width: 2, estimate: 10, runs: 8}),
+		submit(0, job{h: 2, width: 2, estimate: 9, runs: 2, honest: true}),
 		submit(0, job{h: 4, width: 2, estimate: 16, from: 9, due: 25, honest: true}), aside(0, 5, 9, 2, 17, 25),
-		submit(0, job{h: 3, width: 2, estimate: 10, runs: 8, due: 17}), standing(1, job{h: 3, width: 2, estimate: 10, due: 17}))
-	d.want(t, "0 start 1", "0 start 2", "stands 8-16 PROBABLE 0.562", "2 end 2", "8 end 1", "8 start 3", "9 start 4", "16 end 3",
+		submit(0, job{h: 3, width: 2, estimate: 10, runs: 8, due: 17}),
+		standing(1, job{h: 3, width: 2, estimate: 10, due: 17}))
+	d.want(t, "0 start 1", "0 start 2", "stands 8-16 PROBABLE 0.562", "2 end 2", "8 end 1", "8 start 3", "9 start 4",
+		"16 end 3",
 		"17 start 9", "25 end 4", "25 end 9")
 }
 
@@ -33,14 +36,20 @@ func TestAJobThatCountsOnOthersDoesNotMoveIntoAShorterGap(t *testing.T) {
 //	..........4444444444
 func TestPromisedTimeIsNotGivenToWaitingJobs(t *testing.T) {
 	acts := []act{
-		submit(0, job{h: 1, width: 2, estimate: 10, runs: 8}), submit(0, job{h: 7, width: 1, estimate: 20, honest: true}),
+		submit(0, job{h: 1, width: 2, estimate: 10, runs: 8}),
+		submit(0, job{h: 7, width: 1, estimate: 20, honest: true}),
 		submit(0, job{h: 4, width: 1, estimate: 10, from: 10, due: 20, honest: true}), aside(0, 5, 9, 2, 17, 20),
-		submit(0, job{h: 2, width: 3, estimate: 2, honest: true}), submit(0, job{h: 3, width: 2, estimate: 10, runs: 8, due: 17}),
+		submit(0, job{h: 2, width: 3, estimate: 2, honest: true}),
+		submit(0, job{h: 3, width: 2, estimate: 10, runs: 8, due: 17}),
 	}
-	begins := []string{"0 start 1", "0 start 7", "8 end 1", "8 start 3", "10 start 4", "16 end 3", "17 start 9", "20 end 7", "20 end 4", "20 end 9", "20 start 2"}
+	begins := []string{
+		"0 start 1", "0 start 7", "8 end 1", "8 start 3", "10 start 4", "16 end 3", "17 start 9", "20 end 7",
+		"20 end 4", "20 end 9", "20 start 2",
+	}
 	d := perform(t, policy(t, 4, quarter), 4, batch.Second, acts...)
 	d.want(t, append(begins, "22 end 2")...)
-	d = perform(t, policy(t, 4, quarter), 4, batch.Second, append(acts, submit(8, job{h: 6, width: 4, estimate: 9, honest: true}))...)
+	d = perform(t, policy(t, 4, quarter), 4, batch.Second,
+		append(acts, submit(8, job{h: 6, width: 4, estimate: 9, honest: true}))...)
 	d.want(t, append(begins, "22 end 2", "22 start 6", "31 end 6")...)
 }
 
@@ -49,7 +58,8 @@ func TestPromisedTimeIsNotGivenToWaitingJobs(t *testing.T) {
 func TestUnneededBookedTimeIsReturned(t *testing.T) {
 	d := perform(t, policy(t, 2, quarter), 2, batch.Second,
 		submit(0, job{h: 1, width: 2, estimate: 20, runs: 16}), aside(0, 5, 9, 2, 27, 30),
-		submit(0, job{h: 3, width: 2, estimate: 10, due: 27}), submit(0, job{h: 2, width: 2, estimate: 1, honest: true}))
+		submit(0, job{h: 3, width: 2, estimate: 10, due: 27}),
+		submit(0, job{h: 2, width: 2, estimate: 1, honest: true}))
 	d.want(t, "0 start 1", "16 end 1", "16 start 3", "26 end 3", "26 start 2", "27 end 2", "27 start 9", "30 end 9")
 }
 
@@ -82,7 +92,9 @@ func TestAPlacedJobIsReplanned(t *testing.T) {
 func TestAnEstimateHasTheEndOfEachShape(t *testing.T) {
 	p := policy(t, 2, quarter)
 	p.Apply(0, &batch.Event{Kind: batch.Reserve, Job: 1, Spec: &batch.Job{
-		Handle: 1, Shape: batch.Shape{Width: 1}, Window: &batch.Window{Start: 8 * batch.Time(batch.Second), End: 20 * batch.Time(batch.Second)},
+		Handle: 1, Shape: batch.Shape{Width: 1}, Window: &batch.Window{
+			Start: 8 * batch.Time(batch.Second), End: 20 * batch.Time(batch.Second),
+		},
 	}})
 	var out [1]batch.Estimate
 	p.Estimate(0, []batch.Ask{{
@@ -90,7 +102,8 @@ func TestAnEstimateHasTheEndOfEachShape(t *testing.T) {
 		Shapes: []batch.Shape{{Width: 1, Walltime: 10 * batch.Second}, {Width: 2, Walltime: 10 * batch.Second}},
 	}}, out[:])
 	e := &out[0]
-	if e.Kind != batch.Probable || e.End(0, 10*batch.Second) != 10*batch.Time(batch.Second) || e.End(1, 10*batch.Second) != 8*batch.Time(batch.Second) {
+	if e.Kind != batch.Probable || e.End(0, 10*batch.Second) != 10*batch.Time(batch.Second) ||
+		e.End(1, 10*batch.Second) != 8*batch.Time(batch.Second) {
 		t.Errorf("%+v", *e)
 	}
 }

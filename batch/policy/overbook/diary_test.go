@@ -121,7 +121,8 @@ func (d *diary) note(what string, walltime batch.Duration, e *batch.Estimate) {
 		d.lines = append(d.lines, what+" never")
 		return
 	}
-	s := fmt.Sprintf("%s %d-%d %v", what, int64(e.Starts[0])/int64(d.unit), int64(e.End(0, walltime))/int64(d.unit), e.Kind)
+	s := fmt.Sprintf("%s %d-%d %v", what, int64(e.Starts[0])/int64(d.unit), int64(e.End(0, walltime))/int64(d.unit),
+		e.Kind)
 	if e.Kind == batch.Probable {
 		s += fmt.Sprintf(" %.3f", e.P)
 	}

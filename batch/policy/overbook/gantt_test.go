@@ -20,9 +20,15 @@ func cancel(at int, h batch.Handle) act {
 // aside reserves a window and submits a job that uses all of it.
 func aside(at int, w, inside batch.Handle, width, from, to int) act {
 	return act{at, func(d *diary, e *engine.Engine) {
-		spec := &batch.Job{Handle: w, Shape: batch.Shape{Width: int32(width)}, Window: &batch.Window{Start: d.time(from), End: d.time(to)}}
+		spec := &batch.Job{
+			Handle: w, Shape: batch.Shape{Width: int32(width)}, Window: &batch.Window{
+				Start: d.time(from), End: d.time(to),
+			},
+		}
 		e.Apply(&batch.Event{Kind: batch.Reserve, Job: w, Spec: spec})
-		e.Submit(&batch.Job{Handle: inside, Into: w, Shape: batch.Shape{Width: int32(width), Walltime: d.duration(to - from)}}, d.duration(to-from))
+		e.Submit(&batch.Job{Handle: inside, Into: w, Shape: batch.Shape{
+			Width: int32(width), Walltime: d.duration(to - from),
+		}}, d.duration(to-from))
 	}}
 }
 
@@ -37,7 +43,8 @@ func TestAWindowIsNeverShortened(t *testing.T) {
 		aside(0, 1, 9, 2, 8, 13), submit(0, job{h: 2, width: 2, estimate: 10, due: 10}))
 	d.want(t, "0 start 2", "8 kill 2", "8 start 9", "13 end 9")
 	d = perform(t, policy(t, 2, quarter), 2, batch.Second,
-		aside(0, 1, 9, 2, 8, 13), aside(0, 3, 8, 2, 15, 20), submit(0, job{h: 2, width: 2, estimate: 10, due: 10, checkpoint: true}))
+		aside(0, 1, 9, 2, 8, 13), aside(0, 3, 8, 2, 15, 20),
+		submit(0, job{h: 2, width: 2, estimate: 10, due: 10, checkpoint: true}))
 	d.want(t, "0 start 2", "8 pause 2", "8 start 9", "13 end 9", "13 resume 2", "15 end 2", "15 start 8", "20 end 8")
 	if c := d.Counts(); c.LateEnd != 1 || c.Paused != 1 {
 		t.Errorf("%+v", c)
@@ -90,7 +97,8 @@ func TestAJobCountsOnTheFewestPredecessorsWithTheMostSpareTime(t *testing.T) {
 	plan := func() []act {
 		return []act{
 			submit(0, job{h: 1, width: 2, estimate: 10}), submit(0, job{h: 5, width: 2, estimate: 5, honest: true}),
-			submit(0, job{h: 2, width: 2, estimate: 5}), submit(0, job{h: 3, width: 4, estimate: 3, from: 17, due: 20, honest: true}),
+			submit(0, job{h: 2, width: 2, estimate: 5}),
+			submit(0, job{h: 3, width: 4, estimate: 3, from: 17, due: 20, honest: true}),
 		}
 	}
 	narrow, wide := job{h: 6, width: 2, estimate: 10, due: 18}, job{h: 7, width: 4, estimate: 10, due: 18}
@@ -158,7 +166,8 @@ func TestOrdinaryJobsAreNotShortened(t *testing.T) {
 func TestWhenNeededAvoidsOverbooking(t *testing.T) {
 	set := batch.Settings{"maxPoF": "0.25", "distribution": "uniform", "round": "1s", "when": "needed"}
 	for due, want := range map[int]string{23: "offer 13-23 PROMISED", 22: "offer 0-8 PROBABLE 0.750"} {
-		d := perform(t, policy(t, 2, set), 2, batch.Second, aside(0, 1, 9, 2, 8, 13), ask(0, job{h: 2, width: 2, estimate: 10, due: due}))
+		d := perform(t, policy(t, 2, set), 2, batch.Second, aside(0, 1, 9, 2, 8, 13),
+			ask(0, job{h: 2, width: 2, estimate: 10, due: due}))
 		if d.lines[0] != want {
 			t.Errorf("due at %d: %s, want %s", due, d.lines[0], want)
 		}
@@ -175,10 +184,12 @@ func TestJobsOfUnderestimatingUsersGetLongerSlots(t *testing.T) {
 		return p
 	}
 	next := job{h: 3, width: 2, estimate: 5, due: 99, honest: true}
-	d := perform(t, teach(policy(t, 2, quarter)), 2, batch.Second, submit(0, job{h: 2, width: 2, estimate: 8, honest: true}), ask(0, next))
+	d := perform(t, teach(policy(t, 2, quarter)), 2, batch.Second,
+		submit(0, job{h: 2, width: 2, estimate: 8, honest: true}), ask(0, next))
 	d.want(t, "0 start 2", "offer 10-15 PROMISED", "8 end 2")
 	d = perform(t, teach(policy(t, 2, quarter)), 2, batch.Second, aside(0, 1, 9, 2, 9, 20),
-		ask(0, job{h: 2, width: 2, estimate: 8, due: 15, honest: true}), ask(0, job{h: 2, width: 2, estimate: 8, due: 40, honest: true}))
+		ask(0, job{h: 2, width: 2, estimate: 8, due: 15, honest: true}),
+		ask(0, job{h: 2, width: 2, estimate: 8, due: 40, honest: true}))
 	d.want(t, "offer 0-8 PROMISED", "offer 20-28 PROMISED", "9 start 9", "20 end 9")
 }
 
@@ -200,7 +211,9 @@ func TestSettlementsNameThePayer(t *testing.T) {
 	if len(d.Settlements(nil)) != 0 {
 		t.Error("settlements are reported twice")
 	}
-	for v, pays := range map[overbook.Verdict]bool{overbook.Kept: false, overbook.Outran: false, overbook.Shortened: true, overbook.Late: true} {
+	for v, pays := range map[overbook.Verdict]bool{
+		overbook.Kept: false, overbook.Outran: false, overbook.Shortened: true, overbook.Late: true,
+	} {
 		if v.Provider() != pays {
 			t.Errorf("%v: the provider pays: %t", v, v.Provider())
 		}

@@ -37,11 +37,13 @@ func TestPromisesComeFirstWhenASlotIsGivenUp(t *testing.T) {
 		}
 	}
 	late := job{h: 6, width: 2, estimate: 9, honest: true}
-	d := perform(t, policy(t, 2, quarter), 2, batch.Second, append(acts(13), ask(5, late), submit(5, late), standing(5, late))...)
+	d := perform(t, policy(t, 2, quarter), 2, batch.Second, append(acts(13), ask(5, late), submit(5, late),
+		standing(5, late))...)
 	d.want(t, "0 start 1", "stands 13-21 PROBABLE 0.562", "5 end 1", "offer 35-44 PROMISED", "stands 35-44 PROMISED",
 		"13 start 3", "21 end 3", "22 start 9", "25 end 9", "25 start 4", "35 end 4", "35 start 6", "44 end 6")
 	d = perform(t, policy(t, 2, quarter), 2, batch.Second, acts(0)...)
-	d.want(t, "0 start 1", "stands 13-21 PROBABLE 0.562", "5 end 1", "5 start 3", "13 end 3", "22 start 9", "25 end 9", "25 start 4", "35 end 4")
+	d.want(t, "0 start 1", "stands 13-21 PROBABLE 0.562", "5 end 1", "5 start 3", "13 end 3", "22 start 9", "25 end 9",
+		"25 start 4", "35 end 4")
 }
 
 // No other job waits, so the processors are free from 5 to 13. An estimate for 9 s does not
@@ -59,7 +61,8 @@ func TestTimeCountedOnIsNotPromisedWhenItIsGivenUp(t *testing.T) {
 // Job 2 is booked until 8, when job 1 is to start; job 1 is not confirmed by then.
 func TestAnUnconfirmedJobPreemptsNoOthers(t *testing.T) {
 	d := perform(t, policy(t, 2, quarter), 2, batch.Second,
-		incoming(0, job{h: 1, width: 2, estimate: 5, from: 8, honest: true}), submit(0, job{h: 2, width: 2, estimate: 10, due: 10}))
+		incoming(0, job{h: 1, width: 2, estimate: 5, from: 8, honest: true}),
+		submit(0, job{h: 2, width: 2, estimate: 10, due: 10}))
 	d.want(t, "0 start 2", "10 end 2")
 	if c := d.Counts(); c.Extended != 1 || c.Killed != 0 {
 		t.Errorf("%+v", c)
@@ -71,7 +74,8 @@ func TestAnUnconfirmedJobPreemptsNoOthers(t *testing.T) {
 func TestPromisedTimeIsNotGivenToConfirmedJobs(t *testing.T) {
 	d := perform(t, policy(t, 2, quarter), 2, batch.Second,
 		submit(0, job{h: 1, width: 2, estimate: 10, runs: 8}), aside(0, 5, 9, 2, 17, 20),
-		submit(0, job{h: 3, width: 2, estimate: 10, runs: 8, due: 17}), incoming(0, job{h: 2, width: 2, estimate: 2, honest: true}),
+		submit(0, job{h: 3, width: 2, estimate: 10, runs: 8, due: 17}),
+		incoming(0, job{h: 2, width: 2, estimate: 2, honest: true}),
 		confirm(8, 2))
 	d.want(t, "0 start 1", "8 end 1", "8 start 3", "16 end 3", "17 start 9", "20 end 9", "20 start 2", "22 end 2")
 }

@@ -118,7 +118,9 @@ func (p *Policy) admit(now batch.Time, ev *batch.Event) {
 	for int(spec.Handle) >= len(p.jobs) {
 		p.jobs = append(p.jobs, job{})
 	}
-	p.jobs[spec.Handle] = job{spec: spec, terms: p.termsOf(spec, spec.Shape.Walltime), nominal: batch.Never, p: 1, done: spec.Done}
+	p.jobs[spec.Handle] = job{
+		spec: spec, terms: p.termsOf(spec, spec.Shape.Walltime), nominal: batch.Never, p: 1, done: spec.Done,
+	}
 	p.claim(now) // capacity freed at this instant goes to the jobs that count on it
 	p.Policy.Apply(now, ev)
 	if ev.Kind == batch.Adopt {

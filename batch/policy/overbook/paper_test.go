@@ -59,7 +59,8 @@ func TestThePapersJobResumesFromItsCheckpoint(t *testing.T) {
 	d := perform(t, policy(t, 32, set), 32, batch.Minute, acts...)
 	d.want(t,
 		"0 start 4", accepted, "stands 326-592 PROBABLE 0.761",
-		"60 end 4", "60 start 1", "360 end 1", "360 start 3", "600 pause 3", "600 start 2", "900 end 2", "900 resume 3", "960 end 3")
+		"60 end 4", "60 start 1", "360 end 1", "360 start 3", "600 pause 3", "600 start 2", "900 end 2", "900 resume 3",
+		"960 end 3")
 	if c := d.Counts(); c.LateEnd != 1 || c.Outran != 2 || c.Paused != 1 {
 		t.Errorf("%+v", c)
 	}

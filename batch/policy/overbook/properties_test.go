@@ -46,7 +46,8 @@ func TestChaosOverbooksAndEndsInConflicts(t *testing.T) {
 		c.play(ops(calm).Example(seed))
 		n := p.Counts()
 		for name, k := range map[string]int{
-			"overbooked": n.Overbooked, "counting": n.Counting, "straightened": n.Straightened, "late": n.Late, "cut": n.Cut,
+			"overbooked": n.Overbooked, "counting": n.Counting, "straightened": n.Straightened, "late": n.Late,
+			"cut":      n.Cut,
 			"extended": n.Extended, "paused": n.Paused, "killed": n.Killed,
 			"kept": n.Kept, "outran": n.Outran, "shortened": n.Shortened, "late ends": n.LateEnd,
 		} {
@@ -101,7 +102,8 @@ func TestForksDecideTheSameAndHaveNoSideEffects(t *testing.T) {
 		c.after = func(now batch.Time) {
 			f := c.Policy.Fork()
 			f.Apply(now, &batch.Event{Kind: batch.Submit, Job: 999, Spec: &batch.Job{
-				Handle: 999, Owner: "u", Agreed: true, Deadline: now + secs(30), Shape: batch.Shape{Width: width, Walltime: 8 * batch.Second},
+				Handle: 999, Owner: "u", Agreed: true, Deadline: now + secs(30),
+				Shape: batch.Shape{Width: width, Walltime: 8 * batch.Second},
 			}})
 			for h := range c.next {
 				if c.state[h] == counted.Running {

@@ -107,7 +107,8 @@ func (p *Policy) overbooked(now batch.Time, w *wish, anchor, end batch.Time, fir
 	if in := nominal.Add(w.short); nominal < anchor && in <= end && in <= w.due {
 		length := min(nominal.Add(w.long), end).Sub(anchor)
 		if length > 0 {
-			return place{anchor, nominal, length, true, chance * (1 - part(p.fails(w.spec, &w.terms, 0, w.short)))}, true
+			return place{anchor, nominal, length, true, chance * (1 - part(p.fails(w.spec, &w.terms, 0, w.short)))},
+				true
 		}
 	}
 	return place{}, false

@@ -45,7 +45,8 @@ func parse(s batch.Settings) (settings, error) {
 	}
 	if len(all) == 0 && set.samples > set.history {
 		all = append(all, &batch.SettingError{
-			Policy: "overbook", Key: "samples", Value: strconv.Itoa(set.samples), Accepted: fmt.Sprintf("1..%d, as many as history keeps", set.history),
+			Policy: "overbook", Key: "samples", Value: strconv.Itoa(set.samples),
+			Accepted: fmt.Sprintf("1..%d, as many as history keeps", set.history),
 		})
 	}
 	return set, errors.Join(all...)

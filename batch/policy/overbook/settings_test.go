@@ -28,12 +28,14 @@ func TestSettingsOutOfRangeNameTheirFieldAndRange(t *testing.T) {
 	} {
 		_, err := overbook.New(batch.Processors(1), batch.Settings{c.key: c.value})
 		var setting *batch.SettingError
-		if !errors.As(err, &setting) || setting.Key != c.key || !strings.Contains(setting.Accepted, c.accepted) || !strings.Contains(err.Error(), c.key) {
+		if !errors.As(err, &setting) || setting.Key != c.key || !strings.Contains(setting.Accepted, c.accepted) ||
+			!strings.Contains(err.Error(), c.key) {
 			t.Errorf("%s=%s: %v", c.key, c.value, err)
 		}
 	}
 	_, err := overbook.New(batch.Processors(1), batch.Settings{"round": "60", "odd": "1", "maxPoF": "2"})
-	if all := batch.SettingErrors(err); len(all) != 3 || all[0].Key != "odd" || all[1].Key != "maxPoF" || all[2].Key != "round" {
+	if all := batch.SettingErrors(err); len(all) != 3 || all[0].Key != "odd" || all[1].Key != "maxPoF" ||
+		all[2].Key != "round" {
 		t.Errorf("not all at once: %v", err)
 	}
 }

@@ -41,7 +41,9 @@ func TestNoJobStartsBeforeThePreemptedJobHasLeft(t *testing.T) {
 	decide(8*s, batch.Decision{Kind: batch.Kill, Job: 2})
 	stands := func(now batch.Time) batch.Time {
 		var out [1]batch.Estimate
-		p.Estimate(now, []batch.Ask{{Job: &batch.Job{Handle: 1}, Shapes: []batch.Shape{{Width: 2, Walltime: 5 * batch.Second}}}}, out[:])
+		p.Estimate(now,
+			[]batch.Ask{{Job: &batch.Job{Handle: 1}, Shapes: []batch.Shape{{Width: 2, Walltime: 5 * batch.Second}}}},
+			out[:])
 		return out[0].Starts[0]
 	}
 	if at := stands(8 * s); at != 8*s {
@@ -90,7 +92,12 @@ func TestAJobWithAFailedCheckpointRestarts(t *testing.T) {
 	pass(8 * s)
 	p.Apply(13*s, &batch.Event{Kind: batch.Finish, Job: 1})
 	pass(13 * s)
-	want := []batch.Decision{{Kind: batch.Start, Job: 2}, {Kind: batch.Pause, Job: 2}, {Kind: batch.Start, Job: 1}, {Kind: batch.Start, Job: 2}}
+	want := []batch.Decision{
+		{Kind: batch.Start, Job: 2},
+		{Kind: batch.Pause, Job: 2},
+		{Kind: batch.Start, Job: 1},
+		{Kind: batch.Start, Job: 2},
+	}
 	if diff := cmp.Diff(want, log); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -68,7 +68,8 @@ func (p *Policy) fails(spec *batch.Job, t *terms, ran, length batch.Duration) ru
 		if length <= 0 {
 			return runtimes.Certain
 		}
-		return runtimes.Chance(min((t.estimate-length).Times(int64(runtimes.Certain), int64(length)), batch.Duration(runtimes.Certain)))
+		return runtimes.Chance(min((t.estimate-length).Times(int64(runtimes.Certain), int64(length)),
+			batch.Duration(runtimes.Certain)))
 	}
 	seen, _ := p.history.Of(spec.Owner, spec.Name, p.set.samples)
 	if seen == nil {

@@ -12,7 +12,9 @@ var epoch = time.Unix(1_700_000_000, 0)
 func ran(id string, cluster, width int, submitted, begun, ended float64) Run {
 	at := func(s float64) time.Time { return epoch.Add(time.Duration(s * float64(time.Second))) }
 	return Run{
-		Job:       Job{ID: id, Cluster: cluster, Width: width, Runtime: at(ended).Sub(at(begun)), Walltime: 2 * time.Minute},
+		Job: Job{
+			ID: id, Cluster: cluster, Width: width, Runtime: at(ended).Sub(at(begun)), Walltime: 2 * time.Minute,
+		},
 		Submitted: at(submitted), Begun: at(begun), Ended: at(ended), Times: 1,
 	}
 }
@@ -26,7 +28,8 @@ func TestFiguresSumUpTheJobsOfOneOrigin(t *testing.T) {
 	if f.Jobs != 2 || f.Moves != 2 || f.MovedAtLeast != 1 || !near(f.WaitMean, 5) {
 		t.Errorf("%+v", f)
 	}
-	if !near(f.Response.Mean, 30) || !near(f.Response.P95, 40) || !near(f.Slowdown.Mean, 1.5) || !near(f.Slowdown.P95, 2) {
+	if !near(f.Response.Mean, 30) || !near(f.Response.P95, 40) || !near(f.Slowdown.Mean, 1.5) ||
+		!near(f.Slowdown.P95, 2) {
 		t.Errorf("%+v", f)
 	}
 	if l := FiguresOf(runs, OfLocals); l.Jobs != 1 || !near(l.Response.Mean, 5) {
@@ -59,7 +62,8 @@ func TestARatioIsTheFirstOverTheSecond(t *testing.T) {
 	a := Figures{Response: Distribution{Mean: 50, P95: 90}, Slowdown: Distribution{Mean: 1, P95: 3}}
 	b := Figures{Response: Distribution{Mean: 100, P95: 100}, Slowdown: Distribution{Mean: 2, P95: 2}}
 	r := RatiosOf(&a, &b)
-	if !near(r.ResponseMean, 0.5) || !near(r.ResponseP95, 0.9) || !near(r.SlowdownMean, 0.5) || !near(r.SlowdownP95, 1.5) {
+	if !near(r.ResponseMean, 0.5) || !near(r.ResponseP95, 0.9) || !near(r.SlowdownMean, 0.5) ||
+		!near(r.SlowdownP95, 1.5) {
 		t.Errorf("%+v", r)
 	}
 	if s := SpreadOf([]float64{0.5, 2, 1}); !near(s.GeometricMean, 1) || s.Min != 0.5 || s.Max != 2 {

@@ -48,7 +48,8 @@ func Play(ctx context.Context, jobs []Job, s *Slurm, side Side, progress func(su
 }
 
 // submit does so with all jobs at their instants. The first that fails ends it.
-func submit(ctx context.Context, cancel context.CancelCauseFunc, runs []Run, s *Slurm, side Side,
+func submit(
+	ctx context.Context, cancel context.CancelCauseFunc, runs []Run, s *Slurm, side Side,
 	progress func(submitted, ended int),
 ) error {
 	var wg sync.WaitGroup

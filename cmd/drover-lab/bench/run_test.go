@@ -17,7 +17,8 @@ func TestJobsWriteDownWhenTheyRan(t *testing.T) {
 	}
 	before := time.Now().Add(-time.Second)
 	for _, id := range []string{"a", "b", "b"} {
-		if out, err := exec.CommandContext(t.Context(), "/bin/sh", script, id, "0.1", notes).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "/bin/sh", script, id, "0.1",
+			notes).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}

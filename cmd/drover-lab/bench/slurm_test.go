@@ -23,8 +23,7 @@ func TestParseTestReadsTheStart(t *testing.T) {
 			"2026-11-22T03:20:01",
 		},
 		{"sbatch: a plugin's word\nsbatch: Job 17 to start at 2026-11-22T03:20:01 using 1 processors on nodes b in " +
-			"partition " +
-			"main\n", "2026-11-22T03:20:01"},
+			"partition main\n", "2026-11-22T03:20:01"},
 		{"allocation failure: Requested node configuration is not available\n", ""},
 		{"sbatch: Job 3 to start at tomorrow using 4 processors", ""},
 		{"sbatch: Job 3 to start at 2026-13-22T03:20:01 using 4 processors", ""},
@@ -106,8 +105,14 @@ func TestTheRuleSubmitsWhereSlurmSaysItWouldStartFirst(t *testing.T) {
 	s := startSlurm(t, false, slurmd.Config{Name: "a", Nodes: 1, CPUs: 2}, slurmd.Config{Name: "b", Nodes: 1, CPUs: 4})
 	jobs := []Job{
 		{ID: "both", Width: 2, Runtime: 5 * time.Second, Walltime: time.Minute, Cluster: Anywhere},
-		{ID: "full", At: 1500 * time.Millisecond, Width: 2, Runtime: time.Second, Walltime: time.Minute, Cluster: Anywhere},
-		{ID: "wide", At: 1600 * time.Millisecond, Width: 4, Runtime: time.Second, Walltime: time.Minute, Cluster: Anywhere},
+		{
+			ID: "full", At: 1500 * time.Millisecond, Width: 2, Runtime: time.Second, Walltime: time.Minute,
+			Cluster: Anywhere,
+		},
+		{
+			ID: "wide", At: 1600 * time.Millisecond, Width: 4, Runtime: time.Second, Walltime: time.Minute,
+			Cluster: Anywhere,
+		},
 		{ID: "local", At: 1700 * time.Millisecond, Width: 1, Runtime: time.Second, Walltime: time.Minute, Cluster: 0},
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -125,7 +130,8 @@ func TestTheRuleSubmitsWhereSlurmSaysItWouldStartFirst(t *testing.T) {
 			t.Errorf("%s: Slurm has said %v", r.Job.ID, r.Test)
 		}
 	}
-	if _, err := Play(ctx, []Job{{ID: "huge", Width: 5, Walltime: time.Minute, Cluster: Anywhere}}, s, SideFunc(s.ByRule),
+	if _, err := Play(ctx, []Job{{ID: "huge", Width: 5, Walltime: time.Minute, Cluster: Anywhere}}, s,
+		SideFunc(s.ByRule),
 		func(int, int) {}); !errors.Is(err, ErrCannotRun) {
 		t.Errorf("a job that fits nowhere: %v", err)
 	}
@@ -191,7 +197,8 @@ func TestWillRunAndClustersChooseTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := Earliest(starts); r.Cluster != want {
-			t.Errorf("job %d of width %d: sbatch --clusters chooses %d, the earliest is %d of %v", i, width, r.Cluster, want,
+			t.Errorf("job %d of width %d: sbatch --clusters chooses %d, the earliest is %d of %v", i, width, r.Cluster,
+				want,
 				starts)
 		}
 		chosen[r.Cluster]++

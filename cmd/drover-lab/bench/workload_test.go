@@ -26,7 +26,8 @@ func TestAWorkloadIsAFunctionOfItsSeed(t *testing.T) {
 func TestWorkloadsHaveTheRequestedLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := Workload{
-			Seed: rapid.Uint64().Draw(t, "seed"), Clusters: rapid.SliceOfN(rapid.IntRange(2, 200), 2, 4).Draw(t, "clusters"),
+			Seed: rapid.Uint64().Draw(t, "seed"), Clusters: rapid.SliceOfN(rapid.IntRange(2, 200), 2, 4).Draw(t,
+				"clusters"),
 			Window: time.Duration(rapid.IntRange(1, 20).Draw(t, "minutes")) * time.Minute,
 			Load:   rapid.Float64Range(0.1, 2).Draw(t, "load"), Local: rapid.Float64Range(0, 0.9).Draw(t, "local"),
 			Shortest: time.Minute, Longest: 10 * time.Minute,

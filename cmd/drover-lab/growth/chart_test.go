@@ -10,7 +10,8 @@ import (
 )
 
 const growthTable = "sites,jobs,heuristic,window,seconds\n" +
-	"100,10000,mct,,0.9\n100,1000,mct,,0.1\n100,10000,minmin,all,7\n10,1000,mct,,0.01\n100,10000,mct,,0.8\n100,1000,minmin,all,0.5\n"
+	"100,10000,mct,,0.9\n100,1000,mct,,0.1\n100,10000,minmin,all,7\n10,1000,mct,,0.01\n100,10000,mct,,0.8\n" +
+	"100,1000,minmin,all,0.5\n"
 
 func growth() *Growth {
 	return &Growth{
@@ -43,8 +44,10 @@ func TestGrowthErrorsNameTheLine(t *testing.T) {
 		table  string
 		change func(*Growth)
 	}{
-		`g.csv: "", accepted: a head line`:                                        {"", nil},
-		`g.csv, line 1: "own", accepted: sites, jobs, heuristic, window, seconds`: {growthTable, func(g *Growth) { g.Y = "own" }},
+		`g.csv: "", accepted: a head line`: {"", nil},
+		`g.csv, line 1: "own", accepted: sites, jobs, heuristic, window, seconds`: {
+			growthTable, func(g *Growth) { g.Y = "own" },
+		},
 		`g.csv: "no rows"`: {growthTable, func(g *Growth) { g.Where["sites"] = "7" }},
 		`g.csv, line 2: seconds: "0", accepted: a number above 0`: {strings.Replace(growthTable, "0.9", "0", 1), nil},
 		`g.csv, line 2: jobs: "x", accepted: a number above 0`:    {strings.Replace(growthTable, "10000", "x", 1), nil},

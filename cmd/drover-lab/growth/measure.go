@@ -50,9 +50,9 @@ func (c *Case) Validate() error {
 
 // Measure builds a grid and runs one round over it. It uses the machine's clock only to
 // measure durations. ok is false if the round took longer than limit and was stopped.
-func Measure(ctx context.Context, c Case, clock func() time.Duration, limit time.Duration) (row Row, ok bool,
-	err error,
-) {
+func Measure(
+	ctx context.Context, c Case, clock func() time.Duration, limit time.Duration,
+) (row Row, ok bool, err error) {
 	g, err := NewGrid(c.Sites, c.Jobs, c.Seed)
 	if err != nil {
 		return Row{}, false, err
@@ -124,10 +124,10 @@ func NewTable(w io.Writer) (*Table, error) {
 // Write writes a row, at once: the next one may take minutes.
 func (t *Table) Write(r *Row) error {
 	return t.write([]string{
-		Schema, strconv.Itoa(r.Sites), strconv.Itoa(r.Jobs), r.Algorithm.String(), r.Heuristic.String(), r.Window.String(),
-		strconv.FormatBool(r.Alike), seconds(r.Total), seconds(r.Own), strconv.FormatUint(r.Heap, 10),
-		strconv.Itoa(r.Record.Asks), strconv.Itoa(r.Record.Questions), strconv.FormatInt(r.Record.Estimates, 10),
-		strconv.Itoa(r.Record.Moves),
+		Schema, strconv.Itoa(r.Sites), strconv.Itoa(r.Jobs), r.Algorithm.String(), r.Heuristic.String(),
+		r.Window.String(), strconv.FormatBool(r.Alike), seconds(r.Total), seconds(r.Own),
+		strconv.FormatUint(r.Heap, 10), strconv.Itoa(r.Record.Asks), strconv.Itoa(r.Record.Questions),
+		strconv.FormatInt(r.Record.Estimates, 10), strconv.Itoa(r.Record.Moves),
 	})
 }
 

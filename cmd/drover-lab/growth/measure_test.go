@@ -19,7 +19,9 @@ func clock() func() time.Duration {
 // A round that knows which jobs are alike asks less and moves as many.
 func TestARoundThatKnowsLikeJobsMovesTheSameJobs(t *testing.T) {
 	for a := reallocation.Regular; a <= reallocation.AllCancellation; a++ {
-		c := growth.Case{Sites: 6, Jobs: 500, Algorithm: a, Heuristic: reallocation.MinMin, Window: reallocation.All, Seed: 1}
+		c := growth.Case{
+			Sites: 6, Jobs: 500, Algorithm: a, Heuristic: reallocation.MinMin, Window: reallocation.All, Seed: 1,
+		}
 		unlike, ok, err := growth.Measure(t.Context(), c, clock(), time.Hour)
 		if err != nil || !ok {
 			t.Fatal(ok, err)
@@ -29,7 +31,8 @@ func TestARoundThatKnowsLikeJobsMovesTheSameJobs(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}
-		if alike.Record.Moves != unlike.Record.Moves || alike.Record.Gain != unlike.Record.Gain || alike.Record.Moves == 0 {
+		if alike.Record.Moves != unlike.Record.Moves || alike.Record.Gain != unlike.Record.Gain ||
+			alike.Record.Moves == 0 {
 			t.Errorf("%v: %+v, %+v", a, alike.Record, unlike.Record)
 		}
 		if alike.Record.Estimates >= unlike.Record.Estimates {

@@ -139,7 +139,8 @@ func (c *Claims) markdown(b *strings.Builder, _ int, _ string) {
 		if r.Figure > 0 {
 			figure = strconv.Itoa(r.Figure)
 		}
-		t.Add(columns(r.Of, figure, fmt.Sprintf("`%s` %s", r.ID, r.Says), r.Test, r.Measured, r.Verdict.mark(), r.Other.mark())...)
+		t.Add(columns(r.Of, figure, fmt.Sprintf("`%s` %s", r.ID, r.Says), r.Test, r.Measured, r.Verdict.mark(),
+			r.Other.mark())...)
 		if r.Verdict == Differs {
 			reason := r.Why
 			if reason == "" {

@@ -37,7 +37,9 @@ import (
 // These clients are gRPC's own, without generated stubs and without Connect.
 
 // unary calls a unary method of a service, such as "AgentService/Map".
-func unary[Res any](ctx context.Context, conn *grpc.ClientConn, method string, req any, opts ...grpc.CallOption) (*Res, error) {
+func unary[Res any](
+	ctx context.Context, conn *grpc.ClientConn, method string, req any, opts ...grpc.CallOption,
+) (*Res, error) {
 	res := new(Res)
 	return res, conn.Invoke(ctx, "/drover.v1."+method, req, res, opts...)
 }
@@ -45,7 +47,8 @@ func unary[Res any](ctx context.Context, conn *grpc.ClientConn, method string, r
 // stream opens a stream of a service. A caller that sends one message only
 // passes it as first.
 func stream(ctx context.Context, conn *grpc.ClientConn, method string, first any) (grpc.ClientStream, error) {
-	s, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: first == nil}, "/drover.v1."+method)
+	s, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: first == nil},
+		"/drover.v1."+method)
 	if err != nil || first == nil {
 		return s, err
 	}
@@ -84,7 +87,8 @@ func startGrid(t *testing.T) (toAgent, toServer *grpc.ClientConn) {
 func start(t *testing.T, program, role, name, config string) (url, seed string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(file, []byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\n"+config), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\n"+config),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	// It outlives the test's own context, to end by itself.
@@ -113,7 +117,8 @@ func start(t *testing.T, program, role, name, config string) (url, seed string) 
 
 func dial(t *testing.T, url string) *grpc.ClientConn {
 	t.Helper()
-	conn, err := grpc.NewClient(strings.TrimPrefix(url, "http://"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(strings.TrimPrefix(url, "http://"),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,18 +135,21 @@ func TestAGRPCClientReachesAgentAndServer(t *testing.T) {
 	t.Run("a service is called from the upload to the result", func(t *testing.T) {
 		content := bytes.Repeat([]byte("some words "), 40_000)
 		request := &droverv1.Request{Service: "copy", Arguments: map[string]*droverv1.Value{
-			"source": {Kind: &droverv1.Value_FileValue{FileValue: upload(ctx, t, "http://"+serverConn.Target(), content)}},
+			"source": {Kind: &droverv1.Value_FileValue{FileValue: upload(ctx, t, "http://"+serverConn.Target(),
+				content)}},
 		}}
 		id := uuid.Must(uuid.NewV7()).String()
 		// Compressed both ways, as gRPC does it.
-		mapped, err := unary[droverv1.MapResponse](ctx, agentConn, "AgentService/Map", &droverv1.MapRequest{JobId: id, Request: request}, grpc.UseCompressor(gzip.Name))
+		mapped, err := unary[droverv1.MapResponse](ctx, agentConn, "AgentService/Map",
+			&droverv1.MapRequest{JobId: id, Request: request}, grpc.UseCompressor(gzip.Name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := mapped.GetTargets()[0].GetSite(); got != "lyon" {
 			t.Errorf("mapped to %q", got)
 		}
-		if _, err := unary[droverv1.SubmitResponse](ctx, serverConn, "ServerService/Submit", &droverv1.SubmitRequest{JobId: id, Request: request, Decision: mapped.GetDecision()}); err != nil {
+		if _, err := unary[droverv1.SubmitResponse](ctx, serverConn, "ServerService/Submit",
+			&droverv1.SubmitRequest{JobId: id, Request: request, Decision: mapped.GetDecision()}); err != nil {
 			t.Fatal(err)
 		}
 		states, err := stream(ctx, serverConn, "ServerService/WatchJob", &droverv1.WatchJobRequest{JobId: id})
@@ -160,12 +168,14 @@ func TestAGRPCClientReachesAgentAndServer(t *testing.T) {
 	})
 
 	t.Run("an error has its code and its detail", func(t *testing.T) {
-		_, err := unary[droverv1.GetJobResponse](ctx, serverConn, "ServerService/GetJob", &droverv1.GetJobRequest{JobId: uuid.Must(uuid.NewV7()).String()})
+		_, err := unary[droverv1.GetJobResponse](ctx, serverConn, "ServerService/GetJob",
+			&droverv1.GetJobRequest{JobId: uuid.Must(uuid.NewV7()).String()})
 		said := status.Convert(err)
 		if said.Code() != codes.NotFound || len(said.Details()) != 1 {
 			t.Fatalf("%v", err)
 		}
-		if d, ok := said.Details()[0].(*droverv1.ErrorDetail); !ok || d.GetReason() != "unknown-job" || d.GetField() != "job_id" {
+		if d, ok := said.Details()[0].(*droverv1.ErrorDetail); !ok || d.GetReason() != "unknown-job" ||
+			d.GetField() != "job_id" {
 			t.Errorf("detail %v", said.Details()[0])
 		}
 		states, err := stream(ctx, serverConn, "ServerService/WatchJob", &droverv1.WatchJobRequest{JobId: "x"})
@@ -183,7 +193,8 @@ func TestAGRPCClientReachesAgentAndServer(t *testing.T) {
 			serverConn: {"drover.v1.PeerService", "drover.v1.ServerService"},
 		} {
 			for _, service := range append([]string{""}, want...) {
-				said, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
+				said, err := grpc_health_v1.NewHealthClient(conn).Check(ctx,
+					&grpc_health_v1.HealthCheckRequest{Service: service})
 				if err != nil || said.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
 					t.Errorf("health of %q: %v, %v", service, said, err)
 				}
@@ -192,7 +203,8 @@ func TestAGRPCClientReachesAgentAndServer(t *testing.T) {
 				t.Errorf("reflection lists %q, want %q", got, want)
 			}
 		}
-		_, err := grpc_health_v1.NewHealthClient(agentConn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: "drover.v1.ServerService"})
+		_, err := grpc_health_v1.NewHealthClient(agentConn).Check(ctx,
+			&grpc_health_v1.HealthCheckRequest{Service: "drover.v1.ServerService"})
 		if status.Code(err) != codes.NotFound {
 			t.Errorf("health of what an agent has not: %v", err)
 		}
@@ -205,7 +217,8 @@ func awaitSite(ctx context.Context, t *testing.T, agentConn *grpc.ClientConn) {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		list, err := unary[droverv1.ListServicesResponse](ctx, agentConn, "AgentService/ListServices", &droverv1.ListServicesRequest{})
+		list, err := unary[droverv1.ListServicesResponse](ctx, agentConn, "AgentService/ListServices",
+			&droverv1.ListServicesRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +302,9 @@ func reflected(ctx context.Context, t *testing.T, conn *grpc.ClientConn) (names 
 	for _, s := range list.GetListServicesResponse().GetService() {
 		names = append(names, s.GetName())
 		file := ask(&grpc_reflection_v1.ServerReflectionRequest{
-			MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: s.GetName()},
+			MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{
+				FileContainingSymbol: s.GetName(),
+			},
 		})
 		if len(file.GetFileDescriptorResponse().GetFileDescriptorProto()) == 0 {
 			t.Errorf("reflection does not know what %s is: %v", s.GetName(), file)

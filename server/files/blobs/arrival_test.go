@@ -101,7 +101,8 @@ func TestAWrongRestIsThrownAwayWithItsBeginning(t *testing.T) {
 		if _, err := s.Add(breaks("abc"), wanted("abcdef", 0)); !errors.Is(err, errBroken) {
 			t.Fatal(err)
 		}
-		if _, err := s.Add(strings.NewReader(rest), wanted("abcdef", 3)); !errors.As(err, &mismatch) || mismatch.Field != field {
+		if _, err := s.Add(strings.NewReader(rest), wanted("abcdef", 3)); !errors.As(err, &mismatch) ||
+			mismatch.Field != field {
 			t.Errorf("%s: %v", rest, err)
 		}
 		has(t, s, "abcdef", Progress{Size: 6})
@@ -240,7 +241,9 @@ func TestWhatWaitsForTheRestHasBounds(t *testing.T) {
 func TestWhatLiesAboutIsNoArrival(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir, 100, 1000)
-	for _, name := range []string{"x", sum("a"), sum("a") + "-", sum("a") + "-0", sum("a") + "-07", sum("a") + "-2", sum("b") + "-9"} {
+	for _, name := range []string{
+		"x", sum("a"), sum("a") + "-", sum("a") + "-0", sum("a") + "-07", sum("a") + "-2", sum("b") + "-9",
+	} {
 		text := "abc"
 		if strings.HasSuffix(name, "-9") {
 			text = ""
@@ -307,7 +310,8 @@ func TestContentIsWholeWhateverBreaks(t *testing.T) {
 			for _, text := range texts {
 				if b, err := s.Find(sum(text)); err == nil {
 					got, err := os.ReadFile(s.path(b.SHA256))
-					if h := sha256.Sum256(got); err != nil || hex.EncodeToString(h[:]) != b.SHA256 || !bytes.Equal(got, []byte(text)) {
+					if h := sha256.Sum256(got); err != nil || hex.EncodeToString(h[:]) != b.SHA256 ||
+						!bytes.Equal(got, []byte(text)) {
 						t.Fatalf("%q is kept as %q, %v", got, b.SHA256, err)
 					}
 				}

@@ -71,7 +71,9 @@ func TestPinsAreTakenBeforeAStoreThatIsOpenedMakesRoom(t *testing.T) {
 	for _, text := range []string{"oldest", "middle", "latest"} {
 		add(t, s, text)
 	}
-	s, err := Open(Config{Dir: dir, Largest: 10, Capacity: 10, Pinned: []string{sum("oldest"), sum("oldest"), sum("never")}})
+	s, err := Open(Config{Dir: dir, Largest: 10, Capacity: 10, Pinned: []string{
+		sum("oldest"), sum("oldest"), sum("never"),
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

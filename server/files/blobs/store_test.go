@@ -83,14 +83,17 @@ func TestNothingIsKeptOfWhatIsRefused(t *testing.T) {
 	if _, err := s.Add(iotest.ErrReader(errors.New("read")), Want{Size: 11}); !errors.As(err, &size) {
 		t.Errorf("said to be too large: %v", err)
 	}
-	if _, err := s.Add(strings.NewReader("abc"), Want{Size: 4}); !errors.As(err, &mismatch) || mismatch.Field != "size_bytes" {
+	if _, err := s.Add(strings.NewReader("abc"), Want{Size: 4}); !errors.As(err, &mismatch) ||
+		mismatch.Field != "size_bytes" {
 		t.Errorf("another size: %v", err)
 	}
-	if _, err := s.Add(strings.NewReader("abc"), Want{SHA256: sum("abd")}); !errors.As(err, &mismatch) || mismatch.Field != "sha256" {
+	if _, err := s.Add(strings.NewReader("abc"), Want{SHA256: sum("abd")}); !errors.As(err, &mismatch) ||
+		mismatch.Field != "sha256" {
 		t.Errorf("another content: %v", err)
 	}
 	broken := errors.New("the sender has gone")
-	if _, err := s.Add(io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(broken)), Want{}); !errors.Is(err, broken) {
+	if _, err := s.Add(io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(broken)), Want{}); !errors.Is(err,
+		broken) {
 		t.Errorf("half a file: %v", err)
 	}
 	if n := count(t, dir); n != 0 {
@@ -181,7 +184,8 @@ func TestACopyIsAsGoodAsALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(name)
-	if info, e := os.Stat(name); err != nil || e != nil || !bytes.Equal(text, []byte("aaaa")) || info.Mode().Perm() != 0o400 {
+	if info, e := os.Stat(name); err != nil || e != nil || !bytes.Equal(text, []byte("aaaa")) ||
+		info.Mode().Perm() != 0o400 {
 		t.Errorf("copy: %q, %v, %v", text, err, e)
 	}
 }

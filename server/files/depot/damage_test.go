@@ -96,7 +96,8 @@ func TestWhatBecameOfDataIsRememberedOverARestart(t *testing.T) {
 	f = open(t, dir, 10, 0)
 	for n, want := range map[int]Fate{1: Evicted, 2: Removed} {
 		var gone *GoneError
-		if _, err := f.Get(id(n)); !errors.As(err, &gone) || gone.Fate != want || !strings.Contains(err.Error(), id(n)) {
+		if _, err := f.Get(id(n)); !errors.As(err, &gone) || gone.Fate != want ||
+			!strings.Contains(err.Error(), id(n)) {
 			t.Errorf("handle %d: %v", n, err)
 		}
 	}

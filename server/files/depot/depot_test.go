@@ -47,7 +47,9 @@ func open(t testing.TB, dir string, quota, owner int64) *fixture {
 		at = at.Add(time.Second)
 		return at
 	}
-	content, err := blobs.Open(blobs.Config{Dir: filepath.Join(dir, "content"), Largest: 1000, Capacity: 1000, Pinned: d.Contents()})
+	content, err := blobs.Open(blobs.Config{
+		Dir: filepath.Join(dir, "content"), Largest: 1000, Capacity: 1000, Pinned: d.Contents(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +169,8 @@ func TestWhatCannotBeDataIsRefused(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := f.Put(Data{ID: id(1), SHA256: sum("never"), Size: 5, Mode: Persistent}); !errors.Is(err, blobs.ErrUnknown) {
+	if _, err := f.Put(Data{ID: id(1), SHA256: sum("never"), Size: 5, Mode: Persistent}); !errors.Is(err,
+		blobs.ErrUnknown) {
 		t.Errorf("content that is not there: %v", err)
 	}
 	if got := f.here(); got != "" || files(t, f.records()) != 0 {
@@ -182,7 +185,8 @@ func TestContentOfDataStaysHoweverFullTheStoreIs(t *testing.T) {
 	f.must(2, "content", Volatile)
 	fill := func() {
 		for i := range 3 {
-			if _, err := f.content.Add(strings.NewReader(strings.Repeat(fmt.Sprint(i), 900)), blobs.Want{}); err != nil {
+			if _, err := f.content.Add(strings.NewReader(strings.Repeat(fmt.Sprint(i), 900)),
+				blobs.Want{}); err != nil {
 				t.Fatal(err)
 			}
 		}

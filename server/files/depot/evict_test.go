@@ -95,7 +95,8 @@ func TestAnOwnersQuotaIsHisOwn(t *testing.T) {
 		t.Fatalf("handles: %s", got)
 	}
 	var quota *QuotaError
-	if err := f.put(6, "eleven byte", Persistent); !errors.As(err, &quota) || quota.All || quota.Owner != "ann" || quota.Fixed != 10 {
+	if err := f.put(6, "eleven byte", Persistent); !errors.As(err, &quota) || quota.All || quota.Owner != "ann" ||
+		quota.Fixed != 10 {
 		t.Errorf("beyond ann's quota: %v", err)
 	}
 	if got := f.here(); got != "1 4 5" {
@@ -179,7 +180,9 @@ func TestRoomByAnOracle(t *testing.T) {
 				if len(best) == 0 {
 					return nil
 				}
-				least := slices.MinFunc(best, func(a, b victim) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.last, b.last)) })
+				least := slices.MinFunc(best, func(a, b victim) int {
+					return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.last, b.last))
+				})
 				in = slices.DeleteFunc(slices.Clone(in), func(o Data) bool { return of(o) && o.SHA256 == least.sha })
 				if in == nil {
 					in = []Data{}
@@ -193,7 +196,8 @@ func TestRoomByAnOracle(t *testing.T) {
 				next++
 				text := rapid.SampledFrom(texts).Draw(r, "text")
 				d := Data{
-					ID: id(next), SHA256: sum(text), Size: int64(len(text)), Owner: rapid.SampledFrom(owners).Draw(r, "owner"),
+					ID: id(next), SHA256: sum(text), Size: int64(len(text)), Owner: rapid.SampledFrom(owners).Draw(r,
+						"owner"),
 					Mode: rapid.SampledFrom([]Mode{Volatile, Persistent, Persistent, Sticky}).Draw(r, "mode"),
 				}
 				d.Copy = d.Mode != Sticky && rapid.Bool().Draw(r, "copy")

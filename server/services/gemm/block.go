@@ -36,7 +36,8 @@ func read(ctx context.Context, argument, path string, rows, cols int) (matrix, e
 	}
 	if want := int64(rows) * int64(cols) * elementSize; info.Size() != want {
 		return matrix{}, &services.ArgumentError{
-			Argument: argument, Got: fmt.Sprintf("%d bytes", info.Size()), Accepted: fmt.Sprintf("%d bytes: %d x %d numbers",
+			Argument: argument, Got: fmt.Sprintf("%d bytes", info.Size()),
+			Accepted: fmt.Sprintf("%d bytes: %d x %d numbers",
 				want, rows, cols),
 		}
 	}

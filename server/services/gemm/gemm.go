@@ -40,7 +40,8 @@ func Run(ctx context.Context, cfg Config, stdout io.Writer) error {
 		return err
 	}
 	rate := 2 * float64(cfg.Rows) * float64(cfg.Inner) * float64(cfg.Cols) / seconds / 1e9
-	_, err = fmt.Fprintf(stdout, "product  %d x %d x %d (C = %g A B + %g C)\nthreads  %d\nseconds  %.6f (%.1f Gflop/s)\n",
+	_, err = fmt.Fprintf(stdout,
+		"product  %d x %d x %d (C = %g A B + %g C)\nthreads  %d\nseconds  %.6f (%.1f Gflop/s)\n",
 		cfg.Rows, cfg.Inner, cfg.Cols, cfg.Alpha, cfg.Beta, cfg.Threads, seconds, rate)
 	return err
 }

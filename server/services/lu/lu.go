@@ -63,7 +63,8 @@ func Run(ctx context.Context, cfg Config, stdout io.Writer) error {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout,
-		"matrix     %v\nthreads    %d\ncondition  %.1e (1-norm, estimated)\nresidual   %.1e\nseconds    %.6f (factorize and solve, %s)\n",
+		"matrix     %v\nthreads    %d\ncondition  %.1e (1-norm, estimated)\nresidual   %.1e\n"+
+			"seconds    %.6f (factorize and solve, %s)\n",
 		listed, cfg.Threads, condition, relative, seconds, times(cfg.Repeat))
 	return err
 }

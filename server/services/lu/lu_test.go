@@ -242,7 +242,9 @@ func TestRunRefusesFilesOfTheWrongSize(t *testing.T) {
 		{"rhs too long", twoByTwo, head + "3 1\n1\n2\n3\n", "rhs", "3 x 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cfg := Config{Matrix: writeFile(t, tt.matrix), Output: filepath.Join(t.TempDir(), "x"), Threads: 1, Repeat: 1}
+			cfg := Config{
+				Matrix: writeFile(t, tt.matrix), Output: filepath.Join(t.TempDir(), "x"), Threads: 1, Repeat: 1,
+			}
 			if tt.rhs != "" {
 				cfg.RHS = writeFile(t, tt.rhs)
 			}
@@ -301,7 +303,9 @@ func TestValidateReportsEveryProblem(t *testing.T) {
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, part := range []string{"matrix: ", "output: ", "threads: got 0, accepted: 1 to 1024", "repeat: got 1000001"} {
+	for _, part := range []string{
+		"matrix: ", "output: ", "threads: got 0, accepted: 1 to 1024", "repeat: got 1000001",
+	} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q lacks %q", err, part)
 		}

@@ -31,7 +31,8 @@ func Run(ctx context.Context, cfg Config, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "view        %v\nthreads     %d\niterations  %d\nseconds     %.4f (without encoding)\n",
+	_, err = fmt.Fprintf(stdout,
+		"view        %v\nthreads     %d\niterations  %d\nseconds     %.4f (without encoding)\n",
 		cfg, cfg.Threads, iterations, seconds)
 	return err
 }

@@ -145,7 +145,10 @@ func TestReadErrorsNameLineAndField(t *testing.T) {
 		{"upper triangle", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", 3, "row"},
 		{"skew diagonal", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 1\n", 3, "row"},
 		{"integer fraction", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1 1.5\n", 3, "value"},
-		{"integer over 2^53", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1 9007199254740993\n", 3, "value"},
+		{
+			"integer over 2^53", "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1 9007199254740993\n", 3,
+			"value",
+		},
 		{"two values a line", "%%MatrixMarket matrix array real general\n2 1\n1 2\n", 3, "value"},
 		{"endless line", real + "%" + strings.Repeat("x", MaxLine), 2, "line"},
 	} {

@@ -115,7 +115,8 @@ func TestACancelledRunWithoutADirectoryFails(t *testing.T) {
 func TestRunRefusesBoundsOutOfRange(t *testing.T) {
 	for _, below := range []int{-1, 1, MostBelow + 1} {
 		var bad *services.ArgumentError
-		if err := Run(context.Background(), Config{Below: below}, nil); !errors.As(err, &bad) || bad.Argument != "below" {
+		if err := Run(context.Background(), Config{Below: below}, nil); !errors.As(err, &bad) ||
+			bad.Argument != "below" {
 			t.Errorf("%d: %v", below, err)
 		}
 	}

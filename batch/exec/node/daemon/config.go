@@ -54,7 +54,9 @@ func (c *Config) Validate() error {
 		errs = append(errs, fmt.Errorf("name: %.80q, accepted: %s", c.Name, NameAccepted))
 	}
 	if len(c.Site) > longestSite || strings.ContainsAny(c.Site, "/\\ \t\n\x00") || strings.HasPrefix(c.Site, ".") {
-		errs = append(errs, fmt.Errorf("site: %.80q, accepted: the name of a site, at most %d bytes without / and spaces", c.Site, longestSite))
+		errs = append(errs,
+			fmt.Errorf("site: %.80q, accepted: the name of a site, at most %d bytes without / and spaces", c.Site,
+				longestSite))
 	}
 	if c.Dir == "" {
 		errs = append(errs, errors.New("dir: missing"))
@@ -63,7 +65,9 @@ func (c *Config) Validate() error {
 	case err != nil:
 		errs = append(errs, fmt.Errorf("listen: %q, accepted: %s", c.Listen, config.AddressAccepted))
 	case !loopback && !c.Insecure:
-		errs = append(errs, fmt.Errorf("listen: %q, accepted: a loopback address such as 127.0.0.1, or any with --insecure (there is no authentication yet)", c.Listen))
+		errs = append(errs,
+			fmt.Errorf("listen: %q, accepted: a loopback address such as 127.0.0.1, or any with --insecure (there is "+
+				"no authentication yet)", c.Listen))
 	}
 	if c.Processors < 0 {
 		errs = append(errs, fmt.Errorf("processors: %d, accepted: 0 (all of the host) or more", c.Processors))

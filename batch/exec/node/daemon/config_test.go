@@ -20,12 +20,14 @@ func TestADaemonListensBeyondLoopbackOnlyWithInsecure(t *testing.T) {
 		"no port":                   {func(c *Config) { c.Listen = "10.0.0.1" }, `listen: "10.0.0.1"`},
 		"no name":                   {func(c *Config) { c.Name = "" }, "name: "},
 		"a path":                    {func(c *Config) { c.Name = "a/b" }, "name: "},
-		"a leading dash":            {func(c *Config) { c.Name = "-a" }, `name: "-a", accepted: 1 to 63 letters, digits, '-' and '_', the first a letter or digit`},
-		"a site":                    {func(c *Config) { c.Site = "lyon.example" }, ""},
-		"an invalid site name":      {func(c *Config) { c.Site = "a/b" }, `site: "a/b"`},
-		"no directory":              {func(c *Config) { c.Dir = "" }, "dir: "},
-		"processors":                {func(c *Config) { c.Processors = -1 }, "processors: "},
-		"memory":                    {func(c *Config) { c.Memory = -1 }, "memory: "},
+		"a leading dash": {func(c *Config) {
+			c.Name = "-a"
+		}, `name: "-a", accepted: 1 to 63 letters, digits, '-' and '_', the first a letter or digit`},
+		"a site":               {func(c *Config) { c.Site = "lyon.example" }, ""},
+		"an invalid site name": {func(c *Config) { c.Site = "a/b" }, `site: "a/b"`},
+		"no directory":         {func(c *Config) { c.Dir = "" }, "dir: "},
+		"processors":           {func(c *Config) { c.Processors = -1 }, "processors: "},
+		"memory":               {func(c *Config) { c.Memory = -1 }, "memory: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := good

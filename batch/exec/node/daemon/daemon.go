@@ -75,7 +75,10 @@ func New(ctx context.Context, cfg Config) (*Daemon, error) {
 	unique := sha256.Sum256([]byte(cfg.Dir)) // another site can have a node of that name on this host
 	d.host, err = node.Open(ctx, node.Config{
 		Dir: cfg.Dir, Processors: confined, Leased: true, Program: cfg.Supervisor, Ended: d.ended, Logger: cfg.Logger,
-		Groups: cgroup.Config{Name: "node-" + cfg.Name + "-" + hex.EncodeToString(unique[:6]), Parent: cfg.Parent, StepAside: true, Without: cfg.Without},
+		Groups: cgroup.Config{
+			Name: "node-" + cfg.Name + "-" + hex.EncodeToString(unique[:6]), Parent: cfg.Parent, StepAside: true,
+			Without: cfg.Without,
+		},
 	})
 	if err != nil {
 		return nil, err

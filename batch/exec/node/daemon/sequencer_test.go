@@ -37,14 +37,17 @@ func TestLateSequencesAreNotApplied(t *testing.T) {
 		}
 	}
 	second := o.begin()
-	if err := give("of the first watch", a, node.Sequence{Watch: first, Number: 8}, lastShares); !errors.Is(err, node.ErrStale) {
+	if err := give("of the first watch", a, node.Sequence{Watch: first, Number: 8}, lastShares); !errors.Is(err,
+		node.ErrStale) {
 		t.Error(err)
 	}
 	if err := give("of the second watch", a, node.Sequence{Watch: second, Number: 1}, lastShares); err != nil {
 		t.Error(err)
 	}
 	o.forget(a)
-	if want := []string{"share 2", "share of another", "signal 1", "without a number", "of the second watch"}; !slices.Equal(done, want) {
+	if want := []string{
+		"share 2", "share of another", "signal 1", "without a number", "of the second watch",
+	}; !slices.Equal(done, want) {
 		t.Errorf("%q", done)
 	}
 	if len(o.tasks) != 1 {

@@ -38,7 +38,8 @@ func (s service) Renew(ctx context.Context, c node.Claimant, t attempt.Token, d 
 		return node.Renewal{}, invalid("claimant: accepted: a site and the ID of a data directory")
 	}
 	if d < supervisor.ShortestLease || d > supervisor.LongestLease {
-		return node.Renewal{}, invalid(fmt.Sprintf("duration: accepted: %v to %v", supervisor.ShortestLease, supervisor.LongestLease))
+		return node.Renewal{}, invalid(fmt.Sprintf("duration: accepted: %v to %v", supervisor.ShortestLease,
+			supervisor.LongestLease))
 	}
 	if err := s.checkName(c.Node); err != nil {
 		return node.Renewal{}, err
@@ -82,9 +83,11 @@ func (s service) Launch(ctx context.Context, c node.Claimant, t node.TaskSpec) (
 	case transient(err):
 		return attempt.Status{}, err
 	case errors.Is(err, exec.ErrNeverRan):
-		return attempt.Status{Condition: attempt.NeverRan, Reason: strings.TrimPrefix(err.Error(), exec.ErrNeverRan.Error()+": ")}, nil
+		reason := strings.TrimPrefix(err.Error(), exec.ErrNeverRan.Error()+": ")
+		return attempt.Status{Condition: attempt.NeverRan, Reason: reason}, nil
 	case err != nil:
-		return attempt.Status{Condition: attempt.Failed, Reason: err.Error()}, nil //nolint:nilerr // the error is the answer
+		st := attempt.Status{Condition: attempt.Failed, Reason: err.Error()}
+		return st, nil //nolint:nilerr // the error is the answer
 	}
 	st := p.Status()
 	if st.Condition == 0 {
@@ -96,7 +99,8 @@ func (s service) Launch(ctx context.Context, c node.Claimant, t node.TaskSpec) (
 // transient reports whether a failed launch says nothing about the task.
 func transient(err error) bool {
 	var invalid *node.InvalidError
-	return errors.Is(err, attempt.ErrNoLease) || errors.Is(err, supervisor.ErrClosed) || errors.Is(err, context.Canceled) ||
+	return errors.Is(err, attempt.ErrNoLease) || errors.Is(err, supervisor.ErrClosed) ||
+		errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.As(err, &invalid)
 }
 

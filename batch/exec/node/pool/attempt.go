@@ -294,7 +294,8 @@ func (m *member) sendSignals() {
 		if isDone(err) {
 			m.reached = heard
 		} else if err != nil {
-			m.of.pool.log.Warn("signal failed", "node", m.peer.name, "job", m.id.Key.Job, "rank", m.id.Rank, "signal", sig, "error", err)
+			m.of.pool.log.Warn("signal failed", "node", m.peer.name, "job", m.id.Key.Job, "rank", m.id.Rank, "signal",
+				sig, "error", err)
 		}
 	}
 	m.sending = false

@@ -94,7 +94,10 @@ func BenchmarkNodeWithTasks(b *testing.B) {
 			r := newRig(b)
 			if c.measured {
 				r.far.Close()
-				r.far = remote.New(remote.Config{Name: r.Name, Address: "http://" + r.Address, Site: "lyon", SiteID: "id1", UseInterval: 2 * time.Second})
+				r.far = remote.New(remote.Config{
+					Name: r.Name, Address: "http://" + r.Address, Site: "lyon", SiteID: "id1",
+					UseInterval: 2 * time.Second,
+				})
 				b.Cleanup(r.far.Close)
 			}
 			p := over(b, 0, r)
@@ -133,8 +136,9 @@ func launchSleepers(b *testing.B, p *pool.Pool, nodes, tasks int) []exec.Launche
 		work.Go(func() {
 			for i := range allocation {
 				s := exec.Spec{
-					Key: key(fmt.Sprint("job", i)), Shape: batch.Shape{Width: 1, Walltime: batch.Hour}, Allocation: []batch.NodeAllocation{on(int32(i%nodes), 1)},
-					Args: []string{"sleep", "100000"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: dir,
+					Key: key(fmt.Sprint("job", i)), Shape: batch.Shape{Width: 1, Walltime: batch.Hour},
+					Allocation: []batch.NodeAllocation{on(int32(i%nodes), 1)},
+					Args:       []string{"sleep", "100000"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: dir,
 				}
 				var err error
 				if procs[i], err = p.Launch(s); err != nil {

@@ -36,7 +36,10 @@ type host struct {
 }
 
 func newHost(name string) *host {
-	return &host{name: name, procs: map[ID]*proc{}, barred: map[ID]bool{}, refuses: map[int32]error{}, launched: make(chan *proc, 1024)}
+	return &host{
+		name: name, procs: map[ID]*proc{}, barred: map[ID]bool{}, refuses: map[int32]error{},
+		launched: make(chan *proc, 1024),
+	}
 }
 
 var errCut = errors.New("connection cut")
@@ -134,7 +137,8 @@ func (h *host) Attach(ctx context.Context, id ID) (attempt.Status, exec.Launched
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.gone {
-		return attempt.Status{Condition: attempt.Running, Started: time.Unix(1000, 0)}, &again{proc: p, detached: make(chan struct{})}, nil
+		return attempt.Status{Condition: attempt.Running, Started: time.Unix(1000, 0)},
+			&again{proc: p, detached: make(chan struct{})}, nil
 	}
 	st := attempt.Status{Condition: attempt.Exited, Code: p.exit.Code, Ended: p.ended}
 	if p.exit.Signal != 0 {

@@ -37,7 +37,8 @@ func TestSilentNodeIsReportedAtOnceAndItsMembersAreLostAfterTheLease(t *testing.
 				}
 				after(5 * time.Second) // lease and margin
 				exit, over := ending(proc)
-				if !over || !exit.Lost || !deaf && !strings.Contains(exit.Reason, "node a did not answer") || a.running() != 0 {
+				if !over || !exit.Lost || !deaf && !strings.Contains(exit.Reason, "node a did not answer") ||
+					a.running() != 0 {
 					t.Errorf("%+v, %v; %d run", exit, over, a.running())
 				}
 				if _, over := ending(other); over {
@@ -167,7 +168,8 @@ func TestNodeThatRefusesALaunchIsQueriedAtOnce(t *testing.T) {
 		p.Follow(n.changed)
 		a.refuses[0] = exec.ErrNodeGone
 		begun := time.Now()
-		if _, err := p.Launch(spec("j", batch.LaunchOnce, on(0, 1))); !errors.Is(err, exec.ErrNodeGone) || time.Since(begun) > 0 {
+		if _, err := p.Launch(spec("j", batch.LaunchOnce, on(0, 1))); !errors.Is(err, exec.ErrNodeGone) ||
+			time.Since(begun) > 0 {
 			t.Errorf("error %v after %v", err, time.Since(begun))
 		}
 		a.cutOff(true)
@@ -196,7 +198,8 @@ func TestAnUnfitNodeGetsNoLaunchesAndKeepsItsTasks(t *testing.T) {
 		unfit(true)
 		a.refuses[0] = exec.ErrNeverRan
 		begun := time.Now()
-		if _, err := p.Launch(spec("k", batch.LaunchOnce, on(0, 1))); !errors.Is(err, exec.ErrNeverRan) || time.Since(begun) > 0 {
+		if _, err := p.Launch(spec("k", batch.LaunchOnce, on(0, 1))); !errors.Is(err, exec.ErrNeverRan) ||
+			time.Since(begun) > 0 {
 			t.Errorf("error %v after %v", err, time.Since(begun))
 		}
 		if diff := cmp.Diff([]string{"0 down"}, n.reported()); diff != "" {

@@ -22,11 +22,13 @@ import (
 func TestEachWayToLaunchHasItsRanks(t *testing.T) {
 	allocation := []batch.NodeAllocation{on(2, 1), on(0, 1), on(1, 3)}
 	for how, want := range map[batch.Launch][]string{
-		batch.LaunchOnce:    {"b: 1x3 rank 0 of 1, 3 threads"},
-		batch.LaunchPerNode: {"a: 0x1 rank 0 of 3, 1 threads", "b: 1x3 rank 1 of 3, 3 threads", "c: 2x1 rank 2 of 3, 1 threads"},
+		batch.LaunchOnce: {"b: 1x3 rank 0 of 1, 3 threads"},
+		batch.LaunchPerNode: {
+			"a: 0x1 rank 0 of 3, 1 threads", "b: 1x3 rank 1 of 3, 3 threads", "c: 2x1 rank 2 of 3, 1 threads",
+		},
 		batch.LaunchPerTask: {
-			"a: 0x1 rank 0 of 5, 1 threads", "b: 1x1 rank 1 of 5, 1 threads", "b: 1x1 rank 2 of 5, 1 threads", "b: 1x1 rank 3 of 5, 1 threads",
-			"c: 2x1 rank 4 of 5, 1 threads",
+			"a: 0x1 rank 0 of 5, 1 threads", "b: 1x1 rank 1 of 5, 1 threads", "b: 1x1 rank 2 of 5, 1 threads",
+			"b: 1x1 rank 3 of 5, 1 threads", "c: 2x1 rank 4 of 5, 1 threads",
 		},
 	} {
 		t.Run(how.String(), func(t *testing.T) {
@@ -50,7 +52,8 @@ func TestEachWayToLaunchHasItsRanks(t *testing.T) {
 					if !slices.IsSorted(m.task.Spec.Env) || env["DROVER_NODES"] != "all" || env["GOMAXPROCS"] != "9" {
 						t.Error(m.task.Spec.Env)
 					}
-					got = append(got, fmt.Sprintf("%s: %s rank %s of %s, %s threads", m.host.name, strings.Join(where, " "), env["DROVER_RANK"], env["DROVER_RANKS"], env["OMP_NUM_THREADS"]))
+					got = append(got, fmt.Sprintf("%s: %s rank %s of %s, %s threads", m.host.name,
+						strings.Join(where, " "), env["DROVER_RANK"], env["DROVER_RANKS"], env["OMP_NUM_THREADS"]))
 					m.finish(exec.Exit{})
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
@@ -128,10 +131,24 @@ func TestFirstThatFailsEndsTheOthers(t *testing.T) {
 		signals []syscall.Signal
 		more    string
 	}{
-		"status": {exec.Exit{Code: 3}, false, []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}, "process 2 of 3 on node a"},
-		"signal": {exec.Exit{Signal: syscall.SIGSEGV}, false, []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}, "process 2 of 3 on node a"},
-		"known":  {exec.Exit{Signal: syscall.SIGKILL, Reason: "no memory"}, false, []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}, "process 2 of 3 on node a: no memory"},
-		"lost":   {exec.Exit{Lost: true, Reason: "why"}, true, []syscall.Signal{syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGCONT, syscall.SIGKILL}, "why"},
+		"status": {
+			exec.Exit{Code: 3}, false, []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}, "process 2 of 3 on node a",
+		},
+		"signal": {
+			exec.Exit{Signal: syscall.SIGSEGV},
+			false,
+			[]syscall.Signal{syscall.SIGTERM, syscall.SIGKILL},
+			"process 2 of 3 on node a",
+		},
+		"known": {
+			exec.Exit{Signal: syscall.SIGKILL, Reason: "no memory"},
+			false,
+			[]syscall.Signal{syscall.SIGTERM, syscall.SIGKILL},
+			"process 2 of 3 on node a: no memory",
+		},
+		"lost": {exec.Exit{Lost: true, Reason: "why"}, true, []syscall.Signal{
+			syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGCONT, syscall.SIGKILL,
+		}, "why"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -197,16 +214,21 @@ func TestFailedLaunchReportsWhy(t *testing.T) {
 		not  error
 		says string
 	}{
-		"a permanent error": {[]error{exec.ErrNeverRan, missing}, missing, exec.ErrNeverRan, "node b: command x: not found"},
+		"a permanent error": {
+			[]error{exec.ErrNeverRan, missing}, missing, exec.ErrNeverRan, "node b: command x: not found",
+		},
 		"a temporary error": {[]error{exec.ErrNodeGone, exec.ErrNeverRan}, exec.ErrNeverRan, exec.ErrNodeGone, ""},
-		"nothing was sent":  {[]error{exec.ErrNodeGone, exec.ErrNodeGone}, exec.ErrNodeGone, exec.ErrNeverRan, "node a: "},
+		"nothing was sent": {
+			[]error{exec.ErrNodeGone, exec.ErrNodeGone}, exec.ErrNodeGone, exec.ErrNeverRan, "node a: ",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, b := newHost("a"), newHost("b")
 				p := open(t, a, b)
 				a.refuses[0], b.refuses[1] = c.errs[0], c.errs[1]
-				if _, err := p.Launch(spec("j", batch.LaunchPerNode, on(0, 1), on(1, 1))); !errors.Is(err, c.want) || errors.Is(err, c.not) || !strings.HasPrefix(err.Error(), c.says) {
+				if _, err := p.Launch(spec("j", batch.LaunchPerNode, on(0, 1), on(1, 1))); !errors.Is(err, c.want) ||
+					errors.Is(err, c.not) || !strings.HasPrefix(err.Error(), c.says) {
 					t.Errorf("error %v, want %v, saying %q", err, c.want, c.says)
 				}
 				for _, e := range p.all {
@@ -250,7 +272,9 @@ func TestBadAllocationsAreRefused(t *testing.T) {
 func TestBadConfigurationIsRefused(t *testing.T) {
 	h := newHost("a")
 	for _, c := range []Config{
-		{}, {Names: []string{"a"}}, {Names: []string{"a"}, Nodes: []Node{nil}}, {Names: []string{"a"}, Nodes: []Node{h}, Lease: -1},
+		{}, {Names: []string{"a"}}, {Names: []string{"a"}, Nodes: []Node{nil}}, {
+			Names: []string{"a"}, Nodes: []Node{h}, Lease: -1,
+		},
 	} {
 		if _, err := New(c); err == nil {
 			t.Errorf("%+v", c)
@@ -268,7 +292,11 @@ func TestAmountsAreThoseOfAllTasks(t *testing.T) {
 		{half, cgroup.Processor, 5 * cgroup.Processor / 2},
 		{half, cgroup.Processor / 4, 5 * cgroup.Processor / 8},
 		{[]batch.NodeAllocation{{Processors: 1, Share: 1}}, cgroup.Processor / 4, 1}, // 0 would mean no limit
-		{[]batch.NodeAllocation{{Processors: batch.MaxProcessors, Share: batch.One}}, cgroup.Processor, batch.MaxProcessors << 20},
+		{
+			[]batch.NodeAllocation{{Processors: batch.MaxProcessors, Share: batch.One}},
+			cgroup.Processor,
+			batch.MaxProcessors << 20,
+		},
 	} {
 		if got := amount(c.allocation, c.worth); got != c.want {
 			t.Errorf("%v at %d: %d, want %d", c.allocation, c.worth, got, c.want)

@@ -21,7 +21,12 @@ import (
 func here(t *testing.T, pins [][]int) (*pool.Pool, *node.Host) {
 	t.Helper()
 	dir := t.TempDir()
-	h, err := node.Open(t.Context(), node.Config{Dir: dir, Groups: cgroup.Config{Name: "here-" + strconv.Itoa(os.Getpid()) + "-" + filepath.Base(dir), StepAside: true}})
+	h, err := node.Open(t.Context(),
+		node.Config{
+			Dir: dir, Groups: cgroup.Config{
+				Name: "here-" + strconv.Itoa(os.Getpid()) + "-" + filepath.Base(dir), StepAside: true,
+			},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +95,9 @@ func TestATaskRunsOnTheProcessorsOfItsNodesAndMovesWithThem(t *testing.T) {
 		allocation []batch.NodeAllocation
 		want       string
 	}{
-		{[]batch.NodeAllocation{on(0, 1)}, "0"}, {[]batch.NodeAllocation{on(0, 1), on(1, 1)}, "0-1"}, {[]batch.NodeAllocation{on(1, 1)}, "1"},
+		{[]batch.NodeAllocation{on(0, 1)}, "0"},
+		{[]batch.NodeAllocation{on(0, 1), on(1, 1)}, "0-1"},
+		{[]batch.NodeAllocation{on(1, 1)}, "1"},
 	} {
 		if err := sharer.SetShares(move.allocation); err != nil {
 			t.Fatal(err)

@@ -26,7 +26,8 @@ func TestMain(m *testing.M) {
 func serve(args []string) error {
 	return nodetest.Serve(args, func(ctx context.Context, o nodetest.Options) (*daemon.Daemon, error) {
 		return daemon.New(ctx, daemon.Config{
-			Name: o.Name, Dir: o.Dir, Listen: o.Listen, Logger: hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Warn}),
+			Name: o.Name, Dir: o.Dir, Listen: o.Listen,
+			Logger: hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Warn}),
 		})
 	})
 }

@@ -120,13 +120,17 @@ func (s *site) recover(p *Pool, a *modelAttempt) {
 	case st.Condition == attempt.Barred:
 		s.over(a, exec.Exit{}, exec.ErrNeverRan)
 	default:
-		s.over(a, exec.Exit{Code: st.Code, Signal: st.Signal, Lost: st.Condition == attempt.Lost, Reason: st.Reason}, nil)
+		s.over(a, exec.Exit{Code: st.Code, Signal: st.Signal, Lost: st.Condition == attempt.Lost, Reason: st.Reason},
+			nil)
 	}
 }
 
 // launch launches a new attempt.
 func (s *site) launch(job batch.JobID, number uint32, how batch.Launch, allocation []batch.NodeAllocation, obeys bool) {
-	a := &modelAttempt{key: batch.Key{Job: job, Epoch: 1, Attempt: number}, how: how, allocation: allocation, obeys: obeys, share: batch.One}
+	a := &modelAttempt{
+		key: batch.Key{Job: job, Epoch: 1, Attempt: number}, how: how, allocation: allocation, obeys: obeys,
+		share: batch.One,
+	}
 	p := s.pool
 	parts, err := p.split(how, allocation)
 	if err != nil {
@@ -138,7 +142,9 @@ func (s *site) launch(job batch.JobID, number uint32, how batch.Launch, allocati
 	s.order = append(s.order, a)
 	s.w.mu.Unlock()
 	s.work.Go(func() {
-		got, err := p.Launch(exec.Spec{Key: a.key, Launch: how, Allocation: allocation, Shape: batch.Shape{Width: processors(allocation)}})
+		got, err := p.Launch(exec.Spec{
+			Key: a.key, Launch: how, Allocation: allocation, Shape: batch.Shape{Width: processors(allocation)},
+		})
 		if err != nil {
 			s.over(a, exec.Exit{}, err)
 			return
@@ -246,7 +252,16 @@ func (s *site) attemptStep(st step) {
 	proc := a.proc
 	switch st.Do {
 	case "end":
-		exits := []exec.Exit{{}, {}, {}, {Code: batch.CheckpointStatus}, {Code: batch.CheckpointStatus}, {Code: 3}, {Code: 4}, {Signal: syscall.SIGSEGV}}
+		exits := []exec.Exit{
+			{},
+			{},
+			{},
+			{Code: batch.CheckpointStatus},
+			{Code: batch.CheckpointStatus},
+			{Code: 3},
+			{Code: 4},
+			{Signal: syscall.SIGSEGV},
+		}
 		for _, m := range w.machines {
 			if b := m.bodies[ID{a.key, int32(st.Rank % a.ranks)}]; b != nil {
 				b.end(exits[st.Value])
@@ -262,7 +277,10 @@ func (s *site) attemptStep(st step) {
 	switch {
 	case proc == nil:
 	case st.Do == "signal":
-		_ = proc.Signal([]syscall.Signal{syscall.SIGSTOP, syscall.SIGSTOP, syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGTERM, syscall.SIGKILL}[st.Value])
+		_ = proc.Signal([]syscall.Signal{
+			syscall.SIGSTOP, syscall.SIGSTOP, syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT,
+			syscall.SIGTERM, syscall.SIGKILL,
+		}[st.Value])
 	case st.Do == "share":
 		s.setShares(a, proc, share)
 	}

@@ -183,7 +183,8 @@ func (w *world) ended(a *modelAttempt, exit exec.Exit, err error) {
 		ok = same
 	}
 	if !ok {
-		w.complain("%v is reported as ended with %+v, %v; its %d members ended with %+v", a.key, exit, err, a.ranks, all)
+		w.complain("%v is reported as ended with %+v, %v; its %d members ended with %+v", a.key, exit, err, a.ranks,
+			all)
 	}
 }
 
@@ -194,7 +195,8 @@ func (w *world) checkShares() {
 	for _, m := range w.machines {
 		for id, b := range m.bodies {
 			if a := w.attempts[id.Key]; !b.gone && !a.over && b.share != a.share {
-				w.complain("%v has share %s at n%d, %s was asked for", id, fmt.Sprint(b.share), m.index, fmt.Sprint(a.share))
+				w.complain("%v has share %s at n%d, %s was asked for", id, fmt.Sprint(b.share), m.index,
+					fmt.Sprint(a.share))
 			}
 		}
 	}

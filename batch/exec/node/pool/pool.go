@@ -48,7 +48,8 @@ func (c *Config) setDefaults() error {
 		}
 	}
 	if c.Lease < 0 || c.Margin < 0 || c.Grace < 0 {
-		return fmt.Errorf("lease %v, margin %v, grace %v: accepted: 0 (the default) or more", c.Lease, c.Margin, c.Grace)
+		return fmt.Errorf("lease %v, margin %v, grace %v: accepted: 0 (the default) or more", c.Lease, c.Margin,
+			c.Grace)
 	}
 	if c.Lease == 0 {
 		c.Lease = DefaultLease

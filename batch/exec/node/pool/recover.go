@@ -17,7 +17,9 @@ import (
 // run on a node that does not answer; only then is there an Attempt, and the time since it
 // runs, if that is known. It waits until the nodes have been queried once, and at most until
 // ctx ends.
-func (p *Pool) Recover(ctx context.Context, key batch.Key, how batch.Launch, allocation []batch.NodeAllocation) (attempt.Status, *Attempt, error) {
+func (p *Pool) Recover(
+	ctx context.Context, key batch.Key, how batch.Launch, allocation []batch.NodeAllocation,
+) (attempt.Status, *Attempt, error) {
 	parts, err := p.split(how, allocation)
 	if err != nil {
 		return attempt.Status{}, nil, fmt.Errorf("recover job %s: %w", key.Job, err)
@@ -135,7 +137,10 @@ func (p *Attempt) recovered(states []attempt.Status) (attempt.Status, *Attempt, 
 	case !ran:
 		end = attempt.Status{Condition: attempt.Barred}
 	case anyNever(states):
-		end = attempt.Status{Condition: attempt.Lost, Reason: "not all of its processes were started", Started: end.Started, Ended: end.Ended}
+		end = attempt.Status{
+			Condition: attempt.Lost, Reason: "not all of its processes were started", Started: end.Started,
+			Ended: end.Ended,
+		}
 	}
 	p.Detach()
 	return end, nil, nil

@@ -22,13 +22,17 @@ func TestRecoverReturnsTheStateOfAnAttempt(t *testing.T) {
 		want attempt.Condition
 		exit *exec.Exit // of the process, if there is one
 	}{
-		"nothing ran":              {members{neverRan, neverRan}, attempt.Barred, nil},
-		"all run":                  {members{nil, nil}, attempt.Running, &exec.Exit{}},
-		"all are done":             {members{ok, ok}, attempt.Exited, nil},
-		"one has failed":           {members{ok, bad}, attempt.Exited, nil},
-		"one runs, one is done":    {members{nil, ok}, attempt.Running, &exec.Exit{}},
-		"one runs, one has failed": {members{nil, bad}, attempt.Running, &exec.Exit{Code: 3, Reason: "process 2 of 2 on node b"}},
-		"one runs, one never ran":  {members{nil, neverRan}, attempt.Running, &exec.Exit{Lost: true, Reason: "process 2 of 2 was never started"}},
+		"nothing ran":           {members{neverRan, neverRan}, attempt.Barred, nil},
+		"all run":               {members{nil, nil}, attempt.Running, &exec.Exit{}},
+		"all are done":          {members{ok, ok}, attempt.Exited, nil},
+		"one has failed":        {members{ok, bad}, attempt.Exited, nil},
+		"one runs, one is done": {members{nil, ok}, attempt.Running, &exec.Exit{}},
+		"one runs, one has failed": {
+			members{nil, bad}, attempt.Running, &exec.Exit{Code: 3, Reason: "process 2 of 2 on node b"},
+		},
+		"one runs, one never ran": {
+			members{nil, neverRan}, attempt.Running, &exec.Exit{Lost: true, Reason: "process 2 of 2 was never started"},
+		},
 		"one is done, one never was": {
 			members{ok, neverRan}, attempt.Lost, nil,
 		},
@@ -66,7 +70,8 @@ func TestRecoverReturnsTheStateOfAnAttempt(t *testing.T) {
 						a.cutOff(false)
 						b.cutOff(false)
 						after(10 * time.Second)
-					} else if got.Condition != c.want || (proc != nil) != (c.want == attempt.Running) || c.is[1] == bad && c.is[0] == ok && got.Code != 3 {
+					} else if got.Condition != c.want || (proc != nil) != (c.want == attempt.Running) ||
+						c.is[1] == bad && c.is[0] == ok && got.Code != 3 {
 						t.Fatalf("%+v, %v", got, proc)
 					}
 					for rank, h := range hosts {

@@ -45,7 +45,8 @@ func over(t testing.TB, lease time.Duration, all ...*rig) *pool.Pool {
 	}
 	t.Cleanup(p.Close)
 	eventually(t, "the nodes are up", func() bool {
-		st, proc, err := p.Recover(t.Context(), batch.Key{Job: "probe", Attempt: probes.Add(1)}, batch.LaunchPerNode, allocation)
+		st, proc, err := p.Recover(t.Context(), batch.Key{Job: "probe", Attempt: probes.Add(1)}, batch.LaunchPerNode,
+			allocation)
 		if proc != nil {
 			proc.Detach()
 		}
@@ -83,8 +84,13 @@ func on(node, processors int32) batch.NodeAllocation {
 // script returns an attempt with a process for each part of the allocation. Each process
 // writes its rank.
 func script(dir, name string, how batch.Launch, text string, allocation ...batch.NodeAllocation) exec.Spec {
-	s := exec.Spec{Key: key(name), Shape: batch.Shape{Width: 1, Walltime: batch.Hour}, Launch: how, Allocation: allocation}
-	s.Args = []string{"/bin/sh", "-c", `echo $$ > pid.new.$DROVER_RANK; mv pid.new.$DROVER_RANK pid.` + name + `.$DROVER_RANK; ` + text}
+	s := exec.Spec{
+		Key: key(name), Shape: batch.Shape{Width: 1, Walltime: batch.Hour}, Launch: how, Allocation: allocation,
+	}
+	s.Args = []string{
+		"/bin/sh", "-c", `echo $$ > pid.new.$DROVER_RANK; mv pid.new.$DROVER_RANK pid.` + name + `.$DROVER_RANK; ` +
+			text,
+	}
 	s.Env = []string{"PATH=" + os.Getenv("PATH")}
 	s.Dir, s.Stdout, s.Stderr = dir, filepath.Join(dir, "out"), filepath.Join(dir, "out")
 	return s
@@ -93,7 +99,8 @@ func script(dir, name string, how batch.Launch, text string, allocation ...batch
 func TestRealProcessesOfAnAttemptRunOnEachNodeAndWriteIntoOneFile(t *testing.T) {
 	p, _, _ := rigs(t, 2, 10*time.Second)
 	dir := t.TempDir()
-	proc, err := p.Launch(script(dir, "j", batch.LaunchPerTask, `echo "rank $DROVER_RANK of $DROVER_RANKS"`, on(0, 1), on(1, 2)))
+	proc, err := p.Launch(script(dir, "j", batch.LaunchPerTask, `echo "rank $DROVER_RANK of $DROVER_RANKS"`, on(0, 1),
+		on(1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +118,8 @@ func TestRealProcessesOfAnAttemptRunOnEachNodeAndWriteIntoOneFile(t *testing.T) 
 func TestRealProcessThatFailsEndsTheOthersOnOtherNodes(t *testing.T) {
 	p, _, _ := rigs(t, 2, 10*time.Second)
 	dir := t.TempDir()
-	proc, err := p.Launch(script(dir, "j", batch.LaunchPerNode, `[ $DROVER_RANK = 1 ] && exit 3; exec sleep 300`, on(0, 1), on(1, 1)))
+	proc, err := p.Launch(script(dir, "j", batch.LaunchPerNode, `[ $DROVER_RANK = 1 ] && exit 3; exec sleep 300`,
+		on(0, 1), on(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +175,8 @@ func TestRealProcessIsFollowedAfterRestartsOfDaemonAndServer(t *testing.T) {
 	p.Follow(n.changed)
 	dir := t.TempDir()
 	allocation := []batch.NodeAllocation{on(0, 1)}
-	proc, err := p.Launch(script(dir, "j", batch.LaunchOnce, `until [ -e stop ]; do sleep 0.01; done; exit 7`, allocation...))
+	proc, err := p.Launch(script(dir, "j", batch.LaunchOnce, `until [ -e stop ]; do sleep 0.01; done; exit 7`,
+		allocation...))
 	if err != nil {
 		t.Fatal(err)
 	}

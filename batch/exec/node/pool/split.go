@@ -38,7 +38,8 @@ func (p *Pool) Divide(how batch.Launch, allocation []batch.NodeAllocation) ([][]
 func (p *Pool) split(how batch.Launch, allocation []batch.NodeAllocation) ([]part, error) {
 	for i, l := range allocation {
 		if l.Node < 0 || int(l.Node) >= len(p.peers) || l.Processors < 1 {
-			return nil, fmt.Errorf("allocation[%d]: %d processors of node %d, the pool has %d nodes", i, l.Processors, l.Node, len(p.peers))
+			return nil, fmt.Errorf("allocation[%d]: %d processors of node %d, the pool has %d nodes", i, l.Processors,
+				l.Node, len(p.peers))
 		}
 	}
 	if len(allocation) == 0 {
@@ -102,7 +103,9 @@ func processors(allocation []batch.NodeAllocation) (n int32) {
 
 // taskOf converts a TaskSpec to that of a host.
 func taskOf(t *TaskSpec, worth cgroup.CPU) node.TaskSpec {
-	return node.TaskSpec{ID: node.ID(t.ID), Spec: t.Spec, CPU: amount(t.Spec.Allocation, worth), Memory: memory(&t.Spec)}
+	return node.TaskSpec{
+		ID: node.ID(t.ID), Spec: t.Spec, CPU: amount(t.Spec.Allocation, worth), Memory: memory(&t.Spec),
+	}
 }
 
 // amount is the processor time of an allocation on a host; never 0, because 0 means no limit.

@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 func serve(args []string) error {
 	return nodetest.Serve(args, func(ctx context.Context, o nodetest.Options) (*daemon.Daemon, error) {
 		return daemon.New(ctx, daemon.Config{
-			Name: o.Name, Dir: o.Dir, Listen: o.Listen, Logger: hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Info}),
+			Name: o.Name, Dir: o.Dir, Listen: o.Listen,
+			Logger: hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Info}),
 		})
 	})
 }
@@ -63,8 +64,9 @@ func newRig(t testing.TB) *rig {
 // client returns a server's client of the node, through the proxy.
 func (r *rig) client(site, id string) *Node {
 	return New(Config{
-		Name: r.Name, Address: "http://" + r.proxy.address(), Site: site, SiteID: id, UseInterval: 50 * time.Millisecond,
-		Logger: hclog.New(&hclog.LoggerOptions{Output: testLog{r.t}, Level: hclog.Debug}),
+		Name: r.Name, Address: "http://" + r.proxy.address(), Site: site, SiteID: id,
+		UseInterval: 50 * time.Millisecond,
+		Logger:      hclog.New(&hclog.LoggerOptions{Output: testLog{r.t}, Level: hclog.Debug}),
 	})
 }
 

@@ -67,7 +67,8 @@ func New(cfg Config) *Node {
 		cfg.Logger = hclog.NewNullLogger()
 	}
 	n := &Node{
-		cfg: cfg, log: cfg.Logger.With("node", cfg.Name), client: rpc.NewClient(cfg.Address, node.Claimant{Site: cfg.Site, ID: cfg.SiteID, Node: cfg.Name}),
+		cfg: cfg, log: cfg.Logger.With("node", cfg.Name),
+		client:  rpc.NewClient(cfg.Address, node.Claimant{Site: cfg.Site, ID: cfg.SiteID, Node: cfg.Name}),
 		renewed: make(chan struct{}), processes: make(map[node.ID]*Task),
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())

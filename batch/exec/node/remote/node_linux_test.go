@@ -125,7 +125,9 @@ func TestAnUnreportedEndIsReportedByTheNextDaemon(t *testing.T) {
 }
 
 func TestATaskDiesWithItsSupervisorAndWithAllThatItStarted(t *testing.T) {
-	for name, others := range map[string][]string{"alone": nil, "and the daemon": {"daemon"}, "and both its guard and the daemon": {"guard", "daemon"}} {
+	for name, others := range map[string][]string{
+		"alone": nil, "and the daemon": {"daemon"}, "and both its guard and the daemon": {"guard", "daemon"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			daemonToo := slices.Contains(others, "daemon")
 			r := newRig(t)
@@ -139,7 +141,10 @@ func TestATaskDiesWithItsSupervisorAndWithAllThatItStarted(t *testing.T) {
 			}
 			p := r.launch(r.task(1, runs+`setsid sh -c 'echo $$ > "$1/child"; exec sleep 300' sh "$1" & sleep 300`))
 			pid := r.pid()
-			r.until("its child runs", func() bool { _, err := os.Stat(filepath.Join(r.dir, "child")); return err == nil })
+			r.until("its child runs", func() bool {
+				_, err := os.Stat(filepath.Join(r.dir, "child"))
+				return err == nil
+			})
 			super := r.Supervisor()
 			d, err := r.node.Describe(t.Context())
 			if err != nil {
@@ -197,7 +202,8 @@ func TestNoTaskSurvivesAPartitionThatIsLongerThanItsLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.proxy.setCut(false)
-	if diff := cmp.Diff(exec.Exit{Lost: true, Reason: "killed: the lease of its node was not renewed"}, p.Wait()); diff != "" {
+	if diff := cmp.Diff(exec.Exit{Lost: true, Reason: "killed: the lease of its node was not renewed"},
+		p.Wait()); diff != "" {
 		t.Error(diff)
 	}
 	if e := late.Wait(); !e.Lost {
@@ -297,7 +303,8 @@ func TestTasksBarredOnANodeNeverRun(t *testing.T) {
 	if won, err := r.node.Bar(t.Context(), id(1)); !won || err != nil {
 		t.Fatal(won, err)
 	}
-	if _, err := r.node.Launch(t.Context(), r.task(1, runs)); !errors.Is(err, exec.ErrNeverRan) || !errors.Is(err, supervisor.ErrBarred) || r.ran() != 0 {
+	if _, err := r.node.Launch(t.Context(), r.task(1, runs)); !errors.Is(err, exec.ErrNeverRan) ||
+		!errors.Is(err, supervisor.ErrBarred) || r.ran() != 0 {
 		t.Errorf("%v, ran %d times", err, r.ran())
 	}
 }
@@ -310,7 +317,8 @@ func TestANodeThatIsDownRunsNothing(t *testing.T) {
 	r.Stop(syscall.SIGTERM)
 	direct := New(Config{Name: r.Name, Address: "http://" + r.Address, Site: "lyon", SiteID: "id1"})
 	defer direct.Close()
-	if _, err := direct.Launch(t.Context(), r.task(1, runs)); !errors.Is(err, exec.ErrNodeGone) || !errors.Is(err, node.ErrUnreachable) {
+	if _, err := direct.Launch(t.Context(), r.task(1, runs)); !errors.Is(err, exec.ErrNodeGone) ||
+		!errors.Is(err, node.ErrUnreachable) {
 		t.Error(err)
 	}
 	if err := direct.Renew(t.Context(), time.Second); !errors.Is(err, node.ErrUnreachable) {

@@ -37,7 +37,8 @@ func TestAnOvertakenSignalIsIgnored(t *testing.T) {
 	if err := r.node.client.Signal(t.Context(), p.id, syscall.SIGSTOP, early); !errors.Is(err, node.ErrSilent) {
 		t.Error(err)
 	}
-	if err := r.node.client.SetShares(t.Context(), []node.Share{{ID: p.id, CPU: cgroup.Processor / 100}}, early); !errors.Is(err, node.ErrSilent) {
+	if err := r.node.client.SetShares(t.Context(), []node.Share{{ID: p.id, CPU: cgroup.Processor / 100}},
+		early); !errors.Is(err, node.ErrSilent) {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(r.dir, "stop"), nil, 0o600); err != nil {

@@ -35,7 +35,9 @@ type Client struct {
 // NewClient returns a client. It does not connect yet.
 func NewClient(address string, c node.Claimant) *Client {
 	caller := protorpc.NewCaller(protorpc.CallerConfig{DialTimeout: dialTimeout})
-	return &Client{calls: protorpc.Client(caller, droverv1connect.NewNodeServiceClient, address), caller: caller, claimant: c}
+	return &Client{
+		calls: protorpc.Client(caller, droverv1connect.NewNodeServiceClient, address), caller: caller, claimant: c,
+	}
 }
 
 // Close closes idle connections.
@@ -82,7 +84,9 @@ func (c *Client) Launch(ctx context.Context, t node.TaskSpec) (attempt.Status, e
 
 // Attach is Service.Attach.
 func (c *Client) Attach(ctx context.Context, id node.ID) (attempt.Status, error) {
-	res, err := c.calls.AttachTask(ctx, &droverv1.AttachTaskRequest{Claimant: claimantMessage(c.claimant), Name: idMessage(id)})
+	res, err := c.calls.AttachTask(ctx, &droverv1.AttachTaskRequest{
+		Claimant: claimantMessage(c.claimant), Name: idMessage(id),
+	})
 	if err != nil {
 		return attempt.Status{}, failure(err)
 	}
@@ -91,7 +95,9 @@ func (c *Client) Attach(ctx context.Context, id node.ID) (attempt.Status, error)
 
 // Bar is Service.Bar.
 func (c *Client) Bar(ctx context.Context, id node.ID) (won bool, err error) {
-	res, err := c.calls.BarTask(ctx, &droverv1.BarTaskRequest{Claimant: claimantMessage(c.claimant), Name: idMessage(id)})
+	res, err := c.calls.BarTask(ctx, &droverv1.BarTaskRequest{
+		Claimant: claimantMessage(c.claimant), Name: idMessage(id),
+	})
 	if err != nil {
 		return false, failure(err)
 	}
@@ -131,7 +137,9 @@ func (c *Client) SetShares(ctx context.Context, all []node.Share, n node.Sequenc
 
 // Watch begins a watch and returns its number. Next waits for the next update; stop
 // ends the watch.
-func (c *Client) Watch(ctx context.Context, use time.Duration) (number uint64, next func() (node.Update, error), stop func(), err error) {
+func (c *Client) Watch(
+	ctx context.Context, use time.Duration,
+) (number uint64, next func() (node.Update, error), stop func(), err error) {
 	stream, err := c.calls.WatchNode(ctx, &droverv1.WatchNodeRequest{
 		Claimant: claimantMessage(c.claimant), UseInterval: durationpb.New(use),
 	})

@@ -69,7 +69,9 @@ func sequenceOf(m *droverv1.Order) node.Sequence {
 }
 
 func idMessage(id node.ID) *droverv1.TaskName {
-	return &droverv1.TaskName{JobId: string(id.Key.Job), Epoch: id.Key.Epoch, Attempt: id.Key.Attempt, Rank: uint32(id.Rank)}
+	return &droverv1.TaskName{
+		JobId: string(id.Key.Job), Epoch: id.Key.Epoch, Attempt: id.Key.Attempt, Rank: uint32(id.Rank),
+	}
 }
 
 func idOf(m *droverv1.TaskName) node.ID {
@@ -81,9 +83,11 @@ func idOf(m *droverv1.TaskName) node.ID {
 
 func taskMessage(c node.Claimant, t node.TaskSpec) *droverv1.LaunchTaskRequest {
 	m := &droverv1.LaunchTaskRequest{
-		Claimant: claimantMessage(c), Name: idMessage(t.ID), Arguments: rpc.Bytes(t.Spec.Args), Environment: rpc.Bytes(t.Spec.Env),
-		WorkingDirectory: []byte(t.Spec.Dir), Stdout: []byte(t.Spec.Stdout), Stderr: []byte(t.Spec.Stderr), Append: t.Spec.Append,
-		Cpu: int64(t.CPU), MemoryBytes: t.Memory, Lease: t.Token,
+		Claimant: claimantMessage(c), Name: idMessage(t.ID), Arguments: rpc.Bytes(t.Spec.Args),
+		Environment:      rpc.Bytes(t.Spec.Env),
+		WorkingDirectory: []byte(t.Spec.Dir), Stdout: []byte(t.Spec.Stdout), Stderr: []byte(t.Spec.Stderr),
+		Append: t.Spec.Append,
+		Cpu:    int64(t.CPU), MemoryBytes: t.Memory, Lease: t.Token,
 	}
 	for _, n := range t.CPUs {
 		m.Processors = append(m.Processors, uint32(n))
@@ -96,7 +100,8 @@ func taskOf(m *droverv1.LaunchTaskRequest) node.TaskSpec {
 		ID: idOf(m.GetName()), CPU: cgroup.CPU(m.GetCpu()), Memory: m.GetMemoryBytes(), Token: m.GetLease(),
 		Spec: exec.Spec{
 			Args: rpc.Strings(m.GetArguments()), Env: rpc.Strings(m.GetEnvironment()),
-			Dir: string(m.GetWorkingDirectory()), Stdout: string(m.GetStdout()), Stderr: string(m.GetStderr()), Append: m.GetAppend(),
+			Dir: string(m.GetWorkingDirectory()), Stdout: string(m.GetStdout()), Stderr: string(m.GetStderr()),
+			Append: m.GetAppend(),
 		},
 	}
 	for _, n := range m.GetProcessors() {
@@ -112,8 +117,9 @@ func updateMessage(u *node.Update) *droverv1.WatchNodeResponse {
 	}
 	for _, u := range u.Use {
 		m.Use = append(m.Use, &droverv1.TaskUse{
-			Name: idMessage(u.ID), Cpu: durationpb.New(u.Use.CPU), Throttled: durationpb.New(u.Use.Throttled), ThrottledPeriods: u.Use.Periods,
-			MemoryBytes: u.Use.Memory, CacheBytes: u.Use.Cache, PeakBytes: u.Use.Peak, OomKills: u.Use.OOMKills,
+			Name: idMessage(u.ID), Cpu: durationpb.New(u.Use.CPU), Throttled: durationpb.New(u.Use.Throttled),
+			ThrottledPeriods: u.Use.Periods,
+			MemoryBytes:      u.Use.Memory, CacheBytes: u.Use.Cache, PeakBytes: u.Use.Peak, OomKills: u.Use.OOMKills,
 			Processes: int32(u.Use.Processes), Waited: durationpb.New(u.Waited),
 		})
 	}
@@ -126,11 +132,15 @@ func updateOf(m *droverv1.WatchNodeResponse) node.Update {
 		out.Status = rpc.StatusOf(m.GetStatus())
 	}
 	for _, u := range m.GetUse() {
-		out.Use = append(out.Use, node.Measurement{ID: idOf(u.GetName()), Waited: u.GetWaited().AsDuration(), Use: cgroup.Use{
-			CPU: u.GetCpu().AsDuration(), Throttled: u.GetThrottled().AsDuration(), Periods: u.GetThrottledPeriods(),
-			Memory: u.GetMemoryBytes(), Cache: u.GetCacheBytes(), Peak: u.GetPeakBytes(), OOMKills: u.GetOomKills(),
-			Processes: int(u.GetProcesses()),
-		}})
+		out.Use = append(out.Use, node.Measurement{
+			ID: idOf(u.GetName()), Waited: u.GetWaited().AsDuration(), Use: cgroup.Use{
+				CPU: u.GetCpu().AsDuration(), Throttled: u.GetThrottled().AsDuration(),
+				Periods: u.GetThrottledPeriods(),
+				Memory:  u.GetMemoryBytes(), Cache: u.GetCacheBytes(), Peak: u.GetPeakBytes(),
+				OOMKills:  u.GetOomKills(),
+				Processes: int(u.GetProcesses()),
+			},
+		})
 	}
 	return out
 }

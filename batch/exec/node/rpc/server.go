@@ -29,9 +29,11 @@ type handler struct {
 // NewServer returns the HTTP server of a daemon. The caller starts and ends it.
 func NewServer(s Service, log hclog.Logger) *http.Server {
 	srv, _ := protorpc.Serve(protorpc.Config{
-		Name:     "node daemon",
-		Services: []protorpc.Service{protorpc.Handle[droverv1connect.NodeServiceHandler](droverv1connect.NewNodeServiceHandler, handler{s, log})},
-		Log:      log,
+		Name: "node daemon",
+		Services: []protorpc.Service{protorpc.Handle[droverv1connect.NodeServiceHandler](
+			droverv1connect.NewNodeServiceHandler, handler{s, log},
+		)},
+		Log: log,
 	})
 	return srv
 }
@@ -39,7 +41,8 @@ func NewServer(s Service, log hclog.Logger) *http.Server {
 func (h handler) DescribeNode(context.Context, *droverv1.DescribeNodeRequest) (*droverv1.DescribeNodeResponse, error) {
 	d := h.service.Describe()
 	res := &droverv1.DescribeNodeResponse{
-		Name: d.Name, Processors: int32(d.Processors), MemoryBytes: d.Memory, Site: d.Site, Tasks: int32(d.Tasks), Version: d.Version,
+		Name: d.Name, Processors: int32(d.Processors), MemoryBytes: d.Memory, Site: d.Site, Tasks: int32(d.Tasks),
+		Version: d.Version,
 	}
 	for _, o := range d.Offers {
 		res.Offers = append(res.Offers, &droverv1.NodeOffer{Ability: o.Ability, Way: o.Way, Why: o.Why})
@@ -55,7 +58,9 @@ func (h handler) RenewNode(ctx context.Context, req *droverv1.RenewNodeRequest) 
 	return &droverv1.RenewNodeResponse{Token: r.Next, Held: r.Held, Unfit: r.Unfit}, nil
 }
 
-func (h handler) LaunchTask(ctx context.Context, req *droverv1.LaunchTaskRequest) (*droverv1.LaunchTaskResponse, error) {
+func (h handler) LaunchTask(
+	ctx context.Context, req *droverv1.LaunchTaskRequest,
+) (*droverv1.LaunchTaskResponse, error) {
 	st, err := h.service.Launch(ctx, claimantOf(req.GetClaimant()), taskOf(req))
 	if err != nil {
 		return nil, h.failed(err)
@@ -63,7 +68,9 @@ func (h handler) LaunchTask(ctx context.Context, req *droverv1.LaunchTaskRequest
 	return &droverv1.LaunchTaskResponse{Status: rpc.StatusMessage(st)}, nil
 }
 
-func (h handler) AttachTask(ctx context.Context, req *droverv1.AttachTaskRequest) (*droverv1.AttachTaskResponse, error) {
+func (h handler) AttachTask(
+	ctx context.Context, req *droverv1.AttachTaskRequest,
+) (*droverv1.AttachTaskResponse, error) {
 	st, err := h.service.Attach(ctx, claimantOf(req.GetClaimant()), idOf(req.GetName()))
 	if err != nil {
 		return nil, h.failed(err)
@@ -80,7 +87,8 @@ func (h handler) BarTask(_ context.Context, req *droverv1.BarTaskRequest) (*drov
 }
 
 func (h handler) SignalTask(_ context.Context, req *droverv1.SignalTaskRequest) (*droverv1.SignalTaskResponse, error) {
-	err := h.service.Signal(claimantOf(req.GetClaimant()), idOf(req.GetName()), syscall.Signal(req.GetSignal()), sequenceOf(req.GetOrder()))
+	err := h.service.Signal(claimantOf(req.GetClaimant()), idOf(req.GetName()), syscall.Signal(req.GetSignal()),
+		sequenceOf(req.GetOrder()))
 	switch {
 	case errors.Is(err, os.ErrProcessDone):
 		return &droverv1.SignalTaskResponse{Ended: true}, nil
@@ -106,7 +114,9 @@ func (h handler) SetShares(_ context.Context, req *droverv1.SetSharesRequest) (*
 	return res, nil
 }
 
-func (h handler) WatchNode(ctx context.Context, req *droverv1.WatchNodeRequest, stream *connect.ServerStream[droverv1.WatchNodeResponse]) error {
+func (h handler) WatchNode(
+	ctx context.Context, req *droverv1.WatchNodeRequest, stream *connect.ServerStream[droverv1.WatchNodeResponse],
+) error {
 	w, err := h.service.Watch(claimantOf(req.GetClaimant()), req.GetUseInterval().AsDuration())
 	if err != nil {
 		return h.failed(err)

@@ -116,7 +116,9 @@ func TestLongReasonsAreCut(t *testing.T) {
 	if _, _, err := Claim(dir, "1-1", one, second(5)); err != nil {
 		t.Fatal(err)
 	}
-	if err := AppendEnd(dir, "1-1", End{Kind: Failed, Reason: string(bytes.Repeat([]byte("x"), 1<<20)), At: second(7)}); err != nil {
+	if err := AppendEnd(dir, "1-1", End{
+		Kind: Failed, Reason: string(bytes.Repeat([]byte("x"), 1<<20)), At: second(7),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := Read(dir, "1-1"); err != nil || len(s.End.Reason) != longestReason {
@@ -130,7 +132,8 @@ func TestUnreadableFilesAreNamedInErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damaged *DamagedError
-	if _, _, err := Claim(dir, "1-1", server, second(5)); !errors.As(err, &damaged) || damaged.File != filepath.Join(dir, "1-1") {
+	if _, _, err := Claim(dir, "1-1", server, second(5)); !errors.As(err, &damaged) ||
+		damaged.File != filepath.Join(dir, "1-1") {
 		t.Errorf("claim: %v", err)
 	}
 	if err := AppendEnd(dir, "1-1", End{Kind: Failed}); !errors.As(err, &damaged) {

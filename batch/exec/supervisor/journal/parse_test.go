@@ -41,13 +41,31 @@ func TestParseIgnoresAnIncompleteLastLine(t *testing.T) {
 		"run":                      {claimLine + runLine, run},
 		"exit":                     {claimLine + runLine + exitLine, with(run, End{Kind: Exited})},
 		"torn exit":                {claimLine + runLine + exitLine[:5], run},
-		"code":                     {claimLine + runLine + `{"exit":3,"at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Exited, Code: 3})},
-		"signal":                   {claimLine + runLine + `{"signal":"SIGKILL","at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Signaled, Signal: "SIGKILL"})},
-		"failed":                   {claimLine + runLine + `{"failed":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Failed, Reason: "x"})},
-		"failed at once":           {claimLine + `{"failed":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(claimed, End{Kind: Failed, Reason: "x"})},
-		"never":                    {claimLine + `{"never":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(claimed, End{Kind: Never, Reason: "x"})},
-		"lost":                     {claimLine + runLine + `{"lost":"x","at":"2026-01-02T03:04:07Z"}` + "\n", with(run, End{Kind: Lost, Reason: "x"})},
-		"torn after exit":          {claimLine + runLine + exitLine + `{"ex`, with(run, End{Kind: Exited})},
+		"code": {
+			claimLine + runLine + `{"exit":3,"at":"2026-01-02T03:04:07Z"}` + "\n",
+			with(run, End{Kind: Exited, Code: 3}),
+		},
+		"signal": {
+			claimLine + runLine + `{"signal":"SIGKILL","at":"2026-01-02T03:04:07Z"}` + "\n",
+			with(run, End{Kind: Signaled, Signal: "SIGKILL"}),
+		},
+		"failed": {
+			claimLine + runLine + `{"failed":"x","at":"2026-01-02T03:04:07Z"}` + "\n",
+			with(run, End{Kind: Failed, Reason: "x"}),
+		},
+		"failed at once": {
+			claimLine + `{"failed":"x","at":"2026-01-02T03:04:07Z"}` + "\n",
+			with(claimed, End{Kind: Failed, Reason: "x"}),
+		},
+		"never": {
+			claimLine + `{"never":"x","at":"2026-01-02T03:04:07Z"}` + "\n",
+			with(claimed, End{Kind: Never, Reason: "x"}),
+		},
+		"lost": {
+			claimLine + runLine + `{"lost":"x","at":"2026-01-02T03:04:07Z"}` + "\n",
+			with(run, End{Kind: Lost, Reason: "x"}),
+		},
+		"torn after exit": {claimLine + runLine + exitLine + `{"ex`, with(run, End{Kind: Exited})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, whole, err := parse("f", []byte(c.text))
@@ -97,7 +115,10 @@ func TestParseNamesTheDamagedLine(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{claimLine, serverLine, claimLine + runLine + exitLine, claimLine + runLine[:9], claimLine + `{"failed":"é"}` + "\n"} {
+	for _, text := range []string{
+		claimLine, serverLine, claimLine + runLine + exitLine, claimLine + runLine[:9],
+		claimLine + `{"failed":"é"}` + "\n",
+	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -107,7 +128,8 @@ func FuzzParse(f *testing.F) {
 		}
 		again := (&line{V: version, Claim: s.Claimer.Kind, By: s.Claimer.By, At: s.Claimed}).encode()
 		if s.Run.Pid != 0 {
-			again = append(again, (&line{Pid: s.Run.Pid, Start: s.Run.Start, Boot: s.Run.Boot, At: s.Started}).encode()...)
+			again = append(again,
+				(&line{Pid: s.Run.Pid, Start: s.Run.Start, Boot: s.Run.Boot, At: s.Started}).encode()...)
 		}
 		if s.End.Kind != 0 {
 			again = append(again, lineOf(s.End).encode()...)

@@ -67,7 +67,9 @@ func (c *Client) Signal(ctx context.Context, name attempt.Name, sig syscall.Sign
 }
 
 // Renew is Service.Renew.
-func (c *Client) Renew(ctx context.Context, t attempt.Token, d time.Duration) (next attempt.Token, held bool, err error) {
+func (c *Client) Renew(
+	ctx context.Context, t attempt.Token, d time.Duration,
+) (next attempt.Token, held bool, err error) {
 	res, err := c.calls.RenewLease(ctx, &droverv1.RenewLeaseRequest{Token: t, Duration: durationpb.New(d)})
 	if err != nil {
 		return nil, false, failure(ctx, err)
@@ -121,5 +123,6 @@ func failure(ctx context.Context, err error) error {
 // Refused reports whether a supervisor refused a call because of its arguments or its
 // lease, and therefore did nothing.
 func Refused(err error) bool {
-	return errors.Is(err, attempt.ErrNoLease) || connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeInvalidArgument
+	return errors.Is(err, attempt.ErrNoLease) ||
+		connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeInvalidArgument
 }

@@ -52,7 +52,9 @@ type Watch interface {
 }
 
 func nameMessage(n attempt.Name) *droverv1.AttemptName {
-	return &droverv1.AttemptName{JobId: string(n.Key.Job), Epoch: n.Key.Epoch, Attempt: n.Key.Attempt, Directory: []byte(n.Dir)}
+	return &droverv1.AttemptName{
+		JobId: string(n.Key.Job), Epoch: n.Key.Epoch, Attempt: n.Key.Attempt, Directory: []byte(n.Dir),
+	}
 }
 
 func nameOf(m *droverv1.AttemptName) attempt.Name {
@@ -64,8 +66,10 @@ func nameOf(m *droverv1.AttemptName) attempt.Name {
 
 func specMessage(n attempt.Name, spec attempt.Spec) *droverv1.LaunchAttemptRequest {
 	return &droverv1.LaunchAttemptRequest{
-		Name: nameMessage(n), Arguments: rpc.Bytes(spec.Args), Path: []byte(spec.Path), Environment: rpc.Bytes(spec.Env),
-		WorkingDirectory: []byte(spec.Dir), Stdout: []byte(spec.Stdout), Stderr: []byte(spec.Stderr), Append: spec.Append,
+		Name: nameMessage(n), Arguments: rpc.Bytes(spec.Args), Path: []byte(spec.Path),
+		Environment:      rpc.Bytes(spec.Env),
+		WorkingDirectory: []byte(spec.Dir), Stdout: []byte(spec.Stdout), Stderr: []byte(spec.Stderr),
+		Append: spec.Append,
 		Groups: rpc.Bytes(spec.Groups), Lease: spec.Token,
 	}
 }
@@ -73,6 +77,7 @@ func specMessage(n attempt.Name, spec attempt.Spec) *droverv1.LaunchAttemptReque
 func specOf(m *droverv1.LaunchAttemptRequest) attempt.Spec {
 	return attempt.Spec{Groups: rpc.Strings(m.GetGroups()), Token: m.GetLease(), Spec: process.Spec{
 		Args: rpc.Strings(m.GetArguments()), Path: string(m.GetPath()), Env: rpc.Strings(m.GetEnvironment()),
-		Dir: string(m.GetWorkingDirectory()), Stdout: string(m.GetStdout()), Stderr: string(m.GetStderr()), Append: m.GetAppend(),
+		Dir: string(m.GetWorkingDirectory()), Stdout: string(m.GetStdout()), Stderr: string(m.GetStderr()),
+		Append: m.GetAppend(),
 	}}
 }

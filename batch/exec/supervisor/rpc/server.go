@@ -29,7 +29,8 @@ func NewServer(s Service, log hclog.Logger) *http.Server {
 	srv, _ := protorpc.Serve(protorpc.Config{
 		Name: "supervisor",
 		Services: []protorpc.Service{
-			protorpc.Handle[droverv1connect.SupervisorServiceHandler](droverv1connect.NewSupervisorServiceHandler, handler{s, log}),
+			protorpc.Handle[droverv1connect.SupervisorServiceHandler](droverv1connect.NewSupervisorServiceHandler,
+				handler{s, log}),
 		},
 		IdleTimeout: -1, // a connection keeps the supervisor alive, with or without calls
 		Log:         log,
@@ -37,7 +38,9 @@ func NewServer(s Service, log hclog.Logger) *http.Server {
 	return srv
 }
 
-func (h handler) LaunchAttempt(ctx context.Context, req *droverv1.LaunchAttemptRequest) (*droverv1.LaunchAttemptResponse, error) {
+func (h handler) LaunchAttempt(
+	ctx context.Context, req *droverv1.LaunchAttemptRequest,
+) (*droverv1.LaunchAttemptResponse, error) {
 	name, err := validName(req.GetName())
 	if err != nil {
 		return nil, err
@@ -56,7 +59,9 @@ func (h handler) LaunchAttempt(ctx context.Context, req *droverv1.LaunchAttemptR
 	return &droverv1.LaunchAttemptResponse{Status: rpc.StatusMessage(st)}, nil
 }
 
-func (h handler) AttachAttempt(ctx context.Context, req *droverv1.AttachAttemptRequest) (*droverv1.AttachAttemptResponse, error) {
+func (h handler) AttachAttempt(
+	ctx context.Context, req *droverv1.AttachAttemptRequest,
+) (*droverv1.AttachAttemptResponse, error) {
 	name, err := validName(req.GetName())
 	if err != nil {
 		return nil, err
@@ -68,7 +73,9 @@ func (h handler) AttachAttempt(ctx context.Context, req *droverv1.AttachAttemptR
 	return &droverv1.AttachAttemptResponse{Status: rpc.StatusMessage(st)}, nil
 }
 
-func (h handler) SignalAttempt(_ context.Context, req *droverv1.SignalAttemptRequest) (*droverv1.SignalAttemptResponse, error) {
+func (h handler) SignalAttempt(
+	_ context.Context, req *droverv1.SignalAttemptRequest,
+) (*droverv1.SignalAttemptResponse, error) {
 	name, err := validName(req.GetName())
 	if err != nil {
 		return nil, err
@@ -85,7 +92,9 @@ func (h handler) SignalAttempt(_ context.Context, req *droverv1.SignalAttemptReq
 	return &droverv1.SignalAttemptResponse{}, nil
 }
 
-func (h handler) WatchAttempts(ctx context.Context, _ *droverv1.WatchAttemptsRequest, stream *connect.ServerStream[droverv1.WatchAttemptsResponse]) error {
+func (h handler) WatchAttempts(
+	ctx context.Context, _ *droverv1.WatchAttemptsRequest, stream *connect.ServerStream[droverv1.WatchAttemptsResponse],
+) error {
 	w := h.service.Watch()
 	defer w.Close()
 	if err := stream.Send(&droverv1.WatchAttemptsResponse{}); err != nil {
@@ -136,7 +145,8 @@ func (h handler) failed(err error) error {
 func validName(m *droverv1.AttemptName) (attempt.Name, error) {
 	n := nameOf(m)
 	if n.Key.Job == "" || !filepath.IsAbs(n.Dir) {
-		return n, connect.NewError(connect.CodeInvalidArgument, errors.New("name: accepted: a job and an absolute directory"))
+		return n, connect.NewError(connect.CodeInvalidArgument,
+			errors.New("name: accepted: a job and an absolute directory"))
 	}
 	return n, nil
 }

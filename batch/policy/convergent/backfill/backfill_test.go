@@ -99,13 +99,15 @@ func TestBackfillingRespectsTheFirstJob(t *testing.T) {
 			narrow(state(3, []int32{100, 50}, runs(0, 100, 0), waits(9, 2, 2), waits(101, 1, 1)), 1), []int32{0, 2},
 		},
 		"spare copy used once": {
-			narrow(narrow(state(3, []int32{100, 50, 40}, runs(0, 100, 0), waits(9, 2, 2), waits(101, 1, 1), waits(101, 1, 1)), 1), 2), []int32{0, 2, free},
+			narrow(narrow(state(3, []int32{100, 50, 40}, runs(0, 100, 0), waits(9, 2, 2), waits(101, 1, 1),
+				waits(101, 1, 1)), 1), 2), []int32{0, 2, free},
 		},
 		"first job waits for a machine that is down": {
 			narrow(down(state(0, []int32{100, 50}, waits(9, 2, 0), waits(999, 1, 0)), 0), 1), []int32{free, 1},
 		},
 		"job that can never run": {
-			state(1, []int32{100, 200}, runs(0, 100, 1), waits(9, 1, 2), waits(9, 1, 1), waits(101, 1, 0)), []int32{0, free},
+			state(1, []int32{100, 200}, runs(0, 100, 1), waits(9, 1, 2), waits(9, 1, 1), waits(101, 1, 0)),
+			[]int32{0, free},
 		},
 		"licenses of a job on a machine that is down": {
 			down(state(1, []int32{100, 50}, runs(0, 100, 1), waits(9, 1, 1)), 0), []int32{free, free},
@@ -155,7 +157,8 @@ func TestAReservationIsKeptWhenAShorterJobComes(t *testing.T) {
 func TestAReservationIsForOneMachine(t *testing.T) {
 	for rule, want := range map[backfill.Rule]int32{backfill.Renewed: free, backfill.Kept: 3} {
 		p := backfill.New(rule, shortest)
-		s := narrow(state(2, []int32{100, 200, 50}, runs(0, 100, 0), runs(1, 150, 0), waits(10, 2, 2), waits(90, 1, 1)), 2)
+		s := narrow(state(2, []int32{100, 200, 50}, runs(0, 100, 0), runs(1, 150, 0), waits(10, 2, 2), waits(90, 1, 1)),
+			2)
 		all := s.Jobs
 		s.Jobs = all[:3]
 		plan(p, s)

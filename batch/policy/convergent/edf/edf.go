@@ -93,7 +93,8 @@ func (p *Planner) newest() {
 func (p *Planner) stay() {
 	for i := range p.s.Jobs {
 		j := &p.s.Jobs[i]
-		if m := j.Last; m != farm.NoMachine && !j.Fixed && p.plan[m] == roster.Free && p.s.Eligible(j, m) && p.left.Enough(p.s, j) {
+		if m := j.Last; m != farm.NoMachine && !j.Fixed && p.plan[m] == roster.Free && p.s.Eligible(j, m) &&
+			p.left.Enough(p.s, j) {
 			p.put(int32(i), m)
 		}
 	}

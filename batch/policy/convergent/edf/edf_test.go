@@ -102,11 +102,19 @@ func TestPlan(t *testing.T) {
 			state(0, []int32{100, 200}, job(0, 0), pinned),
 			[]int32{1, 0},
 		},
-		"running job stays":                     {edf.How{}, state(0, []int32{100, 200}, job(10, 0)), []int32{0, free}},
-		"move to a better machine with anew":    {edf.How{ReplanAll: true}, state(0, []int32{100, 200}, job(10, 0)), []int32{free, 0}},
-		"no move to an equal machine with anew": {edf.How{ReplanAll: true}, state(0, []int32{100, 100}, job(10, 1)), []int32{free, 0}},
-		"latest deadline first":                 {edf.How{Order: edf.Latest}, state(0, []int32{100}, job(10, 0), job(20, none)), []int32{1}},
-		"latest, without a deadline before all": {edf.How{Order: edf.Latest}, state(0, []int32{100}, job(20, 0), job(0, none)), []int32{1}},
+		"running job stays": {edf.How{}, state(0, []int32{100, 200}, job(10, 0)), []int32{0, free}},
+		"move to a better machine with anew": {
+			edf.How{ReplanAll: true}, state(0, []int32{100, 200}, job(10, 0)), []int32{free, 0},
+		},
+		"no move to an equal machine with anew": {
+			edf.How{ReplanAll: true}, state(0, []int32{100, 100}, job(10, 1)), []int32{free, 0},
+		},
+		"latest deadline first": {
+			edf.How{Order: edf.Latest}, state(0, []int32{100}, job(10, 0), job(20, none)), []int32{1},
+		},
+		"latest, without a deadline before all": {
+			edf.How{Order: edf.Latest}, state(0, []int32{100}, job(20, 0), job(0, none)), []int32{1},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := edf.New(tc.how)

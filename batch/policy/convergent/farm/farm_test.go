@@ -69,15 +69,17 @@ func TestCheckNamesTheNeedThatNoMachineServes(t *testing.T) {
 		job  Job
 		need string // "" if it can run
 	}{
-		"CPUs available":                         {Job{CPUs: 4}, ""},
-		"too many CPUs":                          {Job{CPUs: 5}, "cpus"},
-		"license without copies":                 {Job{Licenses: []Need{{2, 1}}}, "license none"},
-		"too many copies":                        {Job{Licenses: []Need{{0, 3}}}, "license cad"},
-		"all copies":                             {Job{Licenses: []Need{{0, 2}}}, ""},
-		"copies of a bound license":              {Job{Licenses: []Need{{1, 3}}}, ""},
-		"unknown license":                        {Job{Licenses: []Need{{7, 1}}}, "a license of the farm"},
-		"CPUs and license on different machines": {Job{CPUs: 3, Licenses: []Need{{0, 1}}}, "a machine with all of its CPUs, memory and licenses"},
-		"CPUs and license on one machine":        {Job{CPUs: 3, Licenses: []Need{{1, 1}}}, ""},
+		"CPUs available":            {Job{CPUs: 4}, ""},
+		"too many CPUs":             {Job{CPUs: 5}, "cpus"},
+		"license without copies":    {Job{Licenses: []Need{{2, 1}}}, "license none"},
+		"too many copies":           {Job{Licenses: []Need{{0, 3}}}, "license cad"},
+		"all copies":                {Job{Licenses: []Need{{0, 2}}}, ""},
+		"copies of a bound license": {Job{Licenses: []Need{{1, 3}}}, ""},
+		"unknown license":           {Job{Licenses: []Need{{7, 1}}}, "a license of the farm"},
+		"CPUs and license on different machines": {
+			Job{CPUs: 3, Licenses: []Need{{0, 1}}}, "a machine with all of its CPUs, memory and licenses",
+		},
+		"CPUs and license on one machine": {Job{CPUs: 3, Licenses: []Need{{1, 1}}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := small()

@@ -9,7 +9,8 @@ func TestLeftCountsFloatingCopies(t *testing.T) {
 	s := small() // two copies of cad, and solver, which is bound
 	left := Left{9}.All(s)
 	one := &Job{Licenses: []Need{{0, 1}, {1, 3}}}
-	if !left.Enough(s, one) || !left.Enough(s, &Job{Licenses: []Need{{0, 2}, {1, 99}}}) || left.Enough(s, &Job{Licenses: []Need{{0, 3}}}) {
+	if !left.Enough(s, one) || !left.Enough(s, &Job{Licenses: []Need{{0, 2}, {1, 99}}}) ||
+		left.Enough(s, &Job{Licenses: []Need{{0, 3}}}) {
 		t.Errorf("of %v two copies of the first are enough and three are not; the second is not counted", left)
 	}
 	left.Take(s, one)

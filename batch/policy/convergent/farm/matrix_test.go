@@ -62,8 +62,10 @@ func TestRowsAreStaleAfterAChangeOfTheJobOrTheFarm(t *testing.T) {
 		change func(*State)
 		want   []bool
 	}{
-		"nothing":                 {func(*State) {}, []bool{false, false}},
-		"clock and progress":      {func(s *State) { s.Now++; s.Jobs[0].Done++; s.Jobs[0].Last = 0 }, []bool{false, false}},
+		"nothing": {func(*State) {}, []bool{false, false}},
+		"clock and progress": {
+			func(s *State) { s.Now++; s.Jobs[0].Done++; s.Jobs[0].Last = 0 }, []bool{false, false},
+		},
 		"CPUs":                    {func(s *State) { s.Jobs[0].CPUs++ }, []bool{true, false}},
 		"reference":               {func(s *State) { s.Jobs[0].Reference++ }, []bool{true, false}},
 		"hold":                    {func(s *State) { s.Jobs[0].Held = true }, []bool{true, false}},

@@ -9,14 +9,16 @@ import (
 
 func TestConstantsAreExactDecimals(t *testing.T) {
 	for in, want := range map[string]Constant{
-		"0": 0, "1": One, "0.02": One / 50, "10.0": 10 * One, "2.5": 5 * One / 2, "1000000": most, "0.000001": 1, "007": 7 * One,
+		"0": 0, "1": One, "0.02": One / 50, "10.0": 10 * One, "2.5": 5 * One / 2, "1000000": most, "0.000001": 1,
+		"007": 7 * One,
 	} {
 		if got, err := Parse(in); err != nil || got != want {
 			t.Errorf("Parse(%q) = %d, %v; want %d", in, got, err, want)
 		}
 	}
 	for _, in := range []string{
-		"", ".", "1.", ".5", "-1", "+1", "1e3", "0x1", "1,5", " 1", "1.0000001", "1000000.000001", "99999999999999999999999", "1.2.3", "NaN",
+		"", ".", "1.", ".5", "-1", "+1", "1e3", "0x1", "1,5", " 1", "1.0000001", "1000000.000001",
+		"99999999999999999999999", "1.2.3", "NaN",
 	} {
 		if got, err := Parse(in); err == nil {
 			t.Errorf("Parse(%q) = %d, want an error", in, got)

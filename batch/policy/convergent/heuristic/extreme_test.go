@@ -74,7 +74,8 @@ func TestTheRiseIsIndependentOfMagnitude(t *testing.T) {
 			j.Reference = int32(any64(math.MaxInt32).Draw(t, "reference"))
 			aim := s.Machines[i%len(s.Machines)].Score // a machine that can just meet the deadline
 			if rest := j.On(aim); rest < batch.Duration(math.MaxInt64/8) {
-				j.Deadline = max(s.Now, j.Submit).Add(rest/1000*batch.Duration(rapid.Int64Range(800, 3000).Draw(t, "part")) + 1)
+				j.Deadline = max(s.Now, j.Submit).Add(rest/1000*batch.Duration(rapid.Int64Range(800, 3000).Draw(t,
+					"part")) + 1)
 			}
 		}
 		c := Paper()
@@ -105,7 +106,9 @@ func TestAHeuristicAddsAtMostTheCeiling(t *testing.T) {
 		t.Errorf("deadline: %d", got)
 	}
 	s.Now = math.MaxInt64
-	for _, a := range []Heuristic{&Aging{Weight: most, Unit: 1}, &Aging{Weight: One / 50, Unit: 1}, &Aging{Weight: One / 50}} {
+	for _, a := range []Heuristic{
+		&Aging{Weight: most, Unit: 1}, &Aging{Weight: One / 50, Unit: 1}, &Aging{Weight: One / 50},
+	} {
 		var m farm.Matrix
 		Collect(a).Fill(s, &m)
 		if got := m.At(0, 0); got != farm.Ceiling+1 {

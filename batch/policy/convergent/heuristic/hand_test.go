@@ -41,12 +41,14 @@ func TestExamplesByHand(t *testing.T) {
 	}{
 		"eligibility by CPUs": {
 			&Overhead{Weight: 8 * One},
-			three(farm.Job{CPUs: 1, Last: 2}, farm.Job{CPUs: 2, Last: 0}, farm.Job{CPUs: 4, Last: 2}, farm.Job{CPUs: 5, Last: none}),
+			three(farm.Job{CPUs: 1, Last: 2}, farm.Job{CPUs: 2, Last: 0}, farm.Job{CPUs: 4, Last: 2},
+				farm.Job{CPUs: 5, Last: none}),
 			[][3]float64{{0, 0, 8}, {-1, 0, 0}, {-1, -1, 8}, {-1, -1, -1}},
 		},
 		"no deadline, distant deadline, missed deadline": {
 			deadline(),
-			three(farm.Job{}, farm.Job{Deadline: 9000 * seconds}, farm.Job{Deadline: 900 * seconds}, farm.Job{Deadline: 1050 * seconds}),
+			three(farm.Job{}, farm.Job{Deadline: 9000 * seconds}, farm.Job{Deadline: 900 * seconds},
+				farm.Job{Deadline: 1050 * seconds}),
 			[][3]float64{{0.1, 0.1, 0.1}, {0.1, 0.1, 0.1}, {0.1, 0.1, 0.1}, {0.1, 0.1, 0.1}},
 		},
 		// 400 s left. k·Nxtime is 520, 260, 130 s, so t is 880, 1140, 1270 and Extime 1400,
@@ -86,7 +88,8 @@ func TestExamplesByHand(t *testing.T) {
 		// 100 s left on every machine: the job ends exactly at the deadline.
 		"estimate without a reference": {
 			deadline(),
-			three(farm.Job{Estimate: 100 * batch.Second, Deadline: 1100 * seconds}, farm.Job{Estimate: 100 * batch.Second, Deadline: 1165 * seconds}),
+			three(farm.Job{Estimate: 100 * batch.Second, Deadline: 1100 * seconds},
+				farm.Job{Estimate: 100 * batch.Second, Deadline: 1165 * seconds}),
 			[][3]float64{{10, 10, 10}, {5.05, 5.05, 5.05}},
 		},
 		// A microsecond is left, with 2 to the deadline: 0.5, 0.25 and 2 times as much.
@@ -100,7 +103,9 @@ func TestExamplesByHand(t *testing.T) {
 		},
 		"half of the work done": {
 			deadline(),
-			three(farm.Job{Estimate: 400 * batch.Second, Reference: 200, Done: 200 * batch.Second, Deadline: 1400 * seconds}),
+			three(farm.Job{
+				Estimate: 400 * batch.Second, Reference: 200, Done: 200 * batch.Second, Deadline: 1400 * seconds,
+			}),
 			[][3]float64{{0, 5.428093, 7.056521}},
 		},
 		// Jobs request 3 copies of license 0 (rho 3, critical), 2 of license 1 (0.5), and 2 of
@@ -145,7 +150,8 @@ func TestExamplesByHand(t *testing.T) {
 		// 400, 200, 100 s and 100, 50, 25 s, of 400 s.
 		"short jobs and fast machines first": {
 			&Wait{Weight: 4 * One},
-			three(farm.Job{}, farm.Job{Estimate: 50 * batch.Second, Reference: 200}, farm.Job{Estimate: 100 * batch.Second}),
+			three(farm.Job{}, farm.Job{Estimate: 50 * batch.Second, Reference: 200},
+				farm.Job{Estimate: 100 * batch.Second}),
 			[][3]float64{{0, 2, 3}, {3, 3.5, 3.75}, {3, 3, 3}},
 		},
 		"waitPerJob": {

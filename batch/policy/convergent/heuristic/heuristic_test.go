@@ -17,7 +17,9 @@ func draw(t *rapid.T) *farm.State {
 	number := func(lo, hi int, what string) int32 { return int32(rapid.IntRange(lo, hi).Draw(t, what)) }
 	score := rapid.SampledFrom([]int32{1, 2, 3, 4, 200, 401, 600})
 	for range number(0, 3, "licenses") {
-		s.Licenses = append(s.Licenses, farm.License{Copies: number(0, 3, "copies"), Bound: rapid.Bool().Draw(t, "bound")})
+		s.Licenses = append(s.Licenses, farm.License{
+			Copies: number(0, 3, "copies"), Bound: rapid.Bool().Draw(t, "bound"),
+		})
 	}
 	for range number(1, 6, "machines") {
 		m := farm.Machine{Score: score.Draw(t, "score"), CPUs: number(1, 3, "cpus"), Down: number(0, 5, "down") == 0}
@@ -67,7 +69,9 @@ func drawJob(t *rapid.T, s *farm.State, order int64) farm.Job {
 		}
 	}
 	for range number(0, 3, "inputs") {
-		j.Input = append(j.Input, farm.Input{Place: number(0, len(s.Machines)+1, "place"), Bytes: int64(number(0, 9, "bytes"))})
+		j.Input = append(j.Input, farm.Input{
+			Place: number(0, len(s.Machines)+1, "place"), Bytes: int64(number(0, 9, "bytes")),
+		})
 	}
 	return j
 }
@@ -113,7 +117,8 @@ func TestEachHeuristicMatchesThePaper(t *testing.T) {
 						t.Fatalf("%s: job %d, machine %d: %d, want at least a unit", h.Name(), i, machine, got)
 					case exact != nil && off(got-1, exact, int64(1+len(s.Jobs[i].Input))):
 						f, _ := exact.Float64()
-						t.Fatalf("%s: job %d, machine %d: %v points, want %v", h.Name(), i, machine, float64(got)/float64(farm.Point), f)
+						t.Fatalf("%s: job %d, machine %d: %v points, want %v", h.Name(), i, machine,
+							float64(got)/float64(farm.Point), f)
 					}
 				}
 			}
@@ -166,7 +171,8 @@ func TestAnIncrementalPassEqualsAPassFromScratch(t *testing.T) {
 			for i := range s.Jobs {
 				for machine := range s.Machines {
 					if kept.At(i, machine) != fresh.At(i, machine) {
-						t.Fatalf("job %d, machine %d: %d, from scratch %d", i, machine, kept.At(i, machine), fresh.At(i, machine))
+						t.Fatalf("job %d, machine %d: %d, from scratch %d", i, machine, kept.At(i, machine),
+							fresh.At(i, machine))
 					}
 				}
 			}
@@ -183,7 +189,8 @@ func happen(t *rapid.T, s *farm.State, order *int64) {
 	which := rapid.IntRange(0, 1000).Draw(t, "which")
 	m := which % len(s.Machines)
 	what := rapid.SampledFrom([]string{
-		"nothing", "submit", "submit", "end", "progress", "move", "down", "add", "remove", "score", "copies", "input", "cpus", "links", "reference", "hold",
+		"nothing", "submit", "submit", "end", "progress", "move", "down", "add", "remove", "score", "copies", "input",
+		"cpus", "links", "reference", "hold",
 	}).Draw(t, "what")
 	var j *farm.Job
 	if len(s.Jobs) > 0 {

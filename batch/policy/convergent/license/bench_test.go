@@ -55,11 +55,13 @@ func TestGreedyIsWithinThreePercentOfBranchAndBound(t *testing.T) {
 					proven++
 				}
 			}
-			t.Logf("%d jobs, ratio %d-%d: greedy %.2f%% below (worst %.2f%%), in %v of %v (%.2f%%); proven %d of %d, else the bound is %.2f%% above",
+			t.Logf("%d jobs, ratio %d-%d: greedy %.2f%% below (worst %.2f%%), in %v of %v (%.2f%%); proven %d of %d, "+
+				"else the bound is %.2f%% above",
 				jobs, low, low+5, 100*distance/samples, 100*worst, greedy/samples, exact/samples,
 				100*float64(greedy)/float64(exact), proven, samples, 100*bound/samples)
 			if distance/samples > 0.03 {
-				t.Errorf("%d jobs, ratio %d: %.2f%% below on average, want at most 3%%", jobs, low, 100*distance/samples)
+				t.Errorf("%d jobs, ratio %d: %.2f%% below on average, want at most 3%%", jobs, low,
+					100*distance/samples)
 			}
 		}
 	}

@@ -111,7 +111,9 @@ func problem(r *rand.Rand, most int) ([]Item, []int64) {
 	}
 	percent, values, kept := 10+r.IntN(80), []int64{1, 4, 1000, 1 << 34}[r.IntN(4)], r.IntN(30)
 	for i := range items {
-		items[i] = Item{Value: r.Int64N(values + 1), Needs: needsOf(r, len(copies), percent, 3), Kept: r.IntN(100) < kept}
+		items[i] = Item{
+			Value: r.Int64N(values + 1), Needs: needsOf(r, len(copies), percent, 3), Kept: r.IntN(100) < kept,
+		}
 	}
 	return items, copies
 }

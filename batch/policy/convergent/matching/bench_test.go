@@ -68,7 +68,15 @@ func held(rows []Row, plan []int32, by int64) {
 }
 
 var sizes = []struct{ jobs, machines int }{
-	{150, 150}, {1500, 150}, {6000, 150}, {1500, 300}, {1500, 600}, {2500, 250}, {5000, 500}, {10000, 1000}, {1000, 1000},
+	{150, 150},
+	{1500, 150},
+	{6000, 150},
+	{1500, 300},
+	{1500, 600},
+	{2500, 250},
+	{5000, 500},
+	{10000, 1000},
+	{1000, 1000},
 }
 
 func BenchmarkFromScratch(b *testing.B) {
@@ -180,7 +188,8 @@ func TestIMFSStaysCloseToMFS(t *testing.T) {
 			n, got := valueOf(rows, plan)
 			most, want := valueOf(rows, exact)
 			if n != most || got > want {
-				t.Fatalf("%d jobs, %d machines: %d associations of %d, want %d of at most %d", size.jobs, size.machines, n, got, most, want)
+				t.Fatalf("%d jobs, %d machines: %d associations of %d, want %d of at most %d", size.jobs, size.machines,
+					n, got, most, want)
 			}
 			if got == want {
 				same++
@@ -193,7 +202,8 @@ func TestIMFSStaysCloseToMFS(t *testing.T) {
 		t.Logf("%d jobs, %d machines: as good as MFS after %d of %d events; mean distance %.4f%%, worst %.4f%%",
 			size.jobs, size.machines, same, events, 100*total/events, 100*worst)
 		if total/events > 0.01 {
-			t.Errorf("%d jobs, %d machines: mean distance %.2f%%, want at most 1%%", size.jobs, size.machines, 100*total/events)
+			t.Errorf("%d jobs, %d machines: mean distance %.2f%%, want at most 1%%", size.jobs, size.machines,
+				100*total/events)
 		}
 	}
 }

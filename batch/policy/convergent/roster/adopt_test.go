@@ -12,10 +12,13 @@ import (
 func TestOneOfSeveralAdoptedJobsKeepsTheMachine(t *testing.T) {
 	for name, urgent := range map[string]batch.Handle{"the first": 1, "the second": 2} {
 		t.Run(name, func(t *testing.T) {
-			r := crowd(t, batch.Platform{Nodes: []batch.Node{{Processors: 1}}, Licenses: []batch.LicensePool{{Name: "cad", Copies: 1}}}, nil)
+			r := crowd(t, batch.Platform{
+				Nodes: []batch.Node{{Processors: 1}}, Licenses: []batch.LicensePool{{Name: "cad", Copies: 1}},
+			}, nil)
 			jobs := []batch.Job{{Handle: 1}, {Handle: 2}, {Handle: 3}}
 			for i := range jobs {
-				jobs[i].Shape, jobs[i].Licenses, jobs[i].Resident = batch.Shape{Width: 1, Walltime: batch.Hour}, cad(1), true
+				jobs[i].Shape, jobs[i].Licenses, jobs[i].Resident = batch.Shape{Width: 1, Walltime: batch.Hour}, cad(1),
+					true
 			}
 			jobs[urgent-1].Deadline = 2 * batch.Time(batch.Hour)
 			other := 3 - urgent

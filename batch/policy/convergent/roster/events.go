@@ -90,7 +90,8 @@ func (r *Roster) adopt(now batch.Time, ev *batch.Event) {
 	machine := ev.Allocation[0].Node
 	for _, l := range ev.Allocation {
 		if l.Node != machine {
-			panic(fmt.Sprintf("roster: job %d runs on nodes %d and %d: a job must be on one machine", h, machine, l.Node))
+			panic(fmt.Sprintf("roster: job %d runs on nodes %d and %d: a job must be on one machine", h, machine,
+				l.Node))
 		}
 	}
 	j := r.admit(now, ev.Spec)

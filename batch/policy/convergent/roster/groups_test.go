@@ -13,11 +13,16 @@ import (
 func TestAllTaskGroupsRunOnOneMachine(t *testing.T) {
 	p := batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 9}, {Processors: 4, Memory: 10}}}
 	r := crowd(t, p, nil)
-	job := batch.Job{Handle: 1, Shape: batch.Shape{Width: 3, Walltime: batch.Minute}, Groups: []batch.TaskGroup{{Tasks: 2, Memory: 3}, {Tasks: 1, Memory: 4}}}
+	job := batch.Job{
+		Handle: 1, Shape: batch.Shape{Width: 3, Walltime: batch.Minute},
+		Groups: []batch.TaskGroup{{Tasks: 2, Memory: 3}, {Tasks: 1, Memory: 4}},
+	}
 	r.Apply(0, &batch.Event{Kind: batch.Submit, Job: 1, Spec: &job})
 	var out batch.Decisions
 	r.Decide(0, &out)
-	want := []batch.NodeAllocation{{Node: 1, Processors: 2, Share: batch.One}, {Node: 1, Processors: 1, Group: 1, Share: batch.One}}
+	want := []batch.NodeAllocation{
+		{Node: 1, Processors: 2, Share: batch.One}, {Node: 1, Processors: 1, Group: 1, Share: batch.One},
+	}
 	if len(out.List) != 1 || out.List[0].Kind != batch.Start {
 		t.Fatalf("decided %+v", out.List)
 	}

@@ -20,9 +20,11 @@ func TestAMachineLeavesWithARunningJob(t *testing.T) {
 		want string
 		ends batch.Time // planned end of job 1; Never if it does not run
 	}{
-		"no report":                 {batch.Event{Kind: batch.NodeDown, Node: 0}, "", 50 * second},
-		"finish":                    {batch.Event{Kind: batch.Finish, Job: 1}, "start #2 m1", batch.Never},
-		"stop with a checkpoint":    {batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true}, "resume #1 m1", 95 * second},
+		"no report": {batch.Event{Kind: batch.NodeDown, Node: 0}, "", 50 * second},
+		"finish":    {batch.Event{Kind: batch.Finish, Job: 1}, "start #2 m1", batch.Never},
+		"stop with a checkpoint": {
+			batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true}, "resume #1 m1", 95 * second,
+		},
 		"stop without a checkpoint": {batch.Event{Kind: batch.Stopped, Job: 1}, "start #1 m1", 115 * second},
 		"failed start":              {batch.Event{Kind: batch.StartFailed, Job: 1}, "start #1 m1", 115 * second},
 		"return of the machine":     {batch.Event{Kind: batch.NodeUp, Node: 0}, "", 50 * second},

@@ -33,7 +33,9 @@ func TestAnOutlookFollowsThePlannersOrder(t *testing.T) {
 				r.Apply(0, &batch.Event{Kind: batch.Submit, Job: jobs[i].Handle, Spec: &jobs[i]})
 				r.Decide(0, &batch.Decisions{})
 			}
-			asks := []batch.Ask{{Job: &batch.Job{Deadline: 40 * second}, Shapes: []batch.Shape{{Width: 1, Walltime: 20 * batch.Second}}}}
+			asks := []batch.Ask{{
+				Job: &batch.Job{Deadline: 40 * second}, Shapes: []batch.Shape{{Width: 1, Walltime: 20 * batch.Second}},
+			}}
 			out := make([]batch.Estimate, 1)
 			r.Look(0, asks, out)
 			if got := out[0].Starts[0]; got != tc.start {

@@ -38,18 +38,25 @@ func TestAnOutlookByHand(t *testing.T) {
 		Licenses: []batch.LicensePool{{Name: "cad", Copies: 2}},
 	}
 	job := func(seconds int64, deadline batch.Time, l ...batch.License) batch.Job {
-		return batch.Job{Shape: batch.Shape{Width: 1, Walltime: batch.Duration(seconds) * batch.Second}, Reference: 100, Deadline: deadline, Licenses: l}
+		return batch.Job{
+			Shape: batch.Shape{Width: 1, Walltime: batch.Duration(seconds) * batch.Second}, Reference: 100,
+			Deadline: deadline, Licenses: l,
+		}
 	}
 	s := batch.Time(batch.Second)
 	r := crowd(t, p, []batch.Job{job(100, 0, cad(1)...), job(30, 0)})
 	one, two, three := job(20, 40*s), job(20, 0), job(20, 0, cad(2)...)
 	late, wide, never := job(20, 0), job(20, 0), job(20, 0, batch.License{Name: "none", Copies: 1})
 	asks := []batch.Ask{
-		{Job: &one, Shapes: []batch.Shape{{Width: 1, Walltime: 20 * batch.Second}, {Width: 2, Walltime: 10 * batch.Second}}},
+		{Job: &one, Shapes: []batch.Shape{
+			{Width: 1, Walltime: 20 * batch.Second}, {Width: 2, Walltime: 10 * batch.Second},
+		}},
 		{Job: &two, Shapes: []batch.Shape{{Width: 1, Walltime: 20 * batch.Second}}},
 		{Job: &three, Shapes: []batch.Shape{{Width: 1, Walltime: 20 * batch.Second}}},
 		{Job: &late, Shapes: []batch.Shape{{Width: 1, Walltime: 20 * batch.Second}}, From: 70 * s},
-		{Job: &wide, Shapes: []batch.Shape{{Width: 2, Walltime: 20 * batch.Second}, {Width: 3, Walltime: batch.Second}}},
+		{Job: &wide, Shapes: []batch.Shape{
+			{Width: 2, Walltime: 20 * batch.Second}, {Width: 3, Walltime: batch.Second},
+		}},
 		{Job: &never, Shapes: []batch.Shape{{Width: 1, Walltime: 20 * batch.Second}}},
 	}
 	out := make([]batch.Estimate, len(asks))
@@ -79,7 +86,9 @@ func TestAnOutlookIsExactWithoutPreemption(t *testing.T) {
 		p := batch.Processors(int32(rapid.IntRange(1, 4).Draw(t, "machines")))
 		jobs := make([]batch.Job, rapid.IntRange(0, 12).Draw(t, "jobs"))
 		for i := range jobs {
-			jobs[i].Shape = batch.Shape{Width: 1, Walltime: batch.Duration(rapid.IntRange(1, 50).Draw(t, "walltime")) * batch.Second}
+			jobs[i].Shape = batch.Shape{
+				Width: 1, Walltime: batch.Duration(rapid.IntRange(1, 50).Draw(t, "walltime")) * batch.Second,
+			}
 		}
 		r := crowd(new(testing.T), p, jobs)
 		ask := batch.Job{}
@@ -116,7 +125,8 @@ func TestEstimatesOfALongQueueAreFast(t *testing.T) {
 	var ask batch.Job
 	begin := time.Now()
 	out := make([]batch.Estimate, 1)
-	if r.Estimate(0, []batch.Ask{{Job: &ask, Shapes: []batch.Shape{{Width: 1, Walltime: batch.Hour}}}}, out) != nil || out[0].Starts[0] != 10*batch.Time(batch.Hour) {
+	if r.Estimate(0, []batch.Ask{{Job: &ask, Shapes: []batch.Shape{{Width: 1, Walltime: batch.Hour}}}}, out) != nil ||
+		out[0].Starts[0] != 10*batch.Time(batch.Hour) {
 		t.Errorf("%+v", out)
 	}
 	if took := time.Since(begin); took > 20*time.Second {

@@ -160,7 +160,10 @@ func bulky(r *rand.Rand, nodes int32, jobs int) State {
 
 func BenchmarkMatch(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for name, s := range map[string]State{"100 jobs, 128 nodes": light(r, paperlike(r, 128, 100)), "1000 jobs, 1000 nodes": light(r, paperlike(r, 1000, 1000))} {
+	for name, s := range map[string]State{
+		"100 jobs, 128 nodes":   light(r, paperlike(r, 128, 100)),
+		"1000 jobs, 1000 nodes": light(r, paperlike(r, 1000, 1000)),
+	} {
 		var was, p Packer
 		kept, _ := was.Yield(&s.Machine, s.Jobs)
 		rest := s.Jobs[1:kept]

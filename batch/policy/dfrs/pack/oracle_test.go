@@ -49,7 +49,8 @@ func slowPack(m *Machine, jobs []Job, yields []batch.Share) ([][]Placement, bool
 				job: i, group: g, left: group.Tasks, order: jobs[i].Order,
 				cpu: max(1, int64(group.CPU)*int64(yields[i])/int64(batch.One)), memory: memoryOf(group),
 			}
-			it.wantsCPU = new(big.Rat).Mul(big.NewRat(int64(group.CPU), m.CPU), big.NewRat(int64(yields[i]), int64(batch.One)))
+			it.wantsCPU = new(big.Rat).Mul(big.NewRat(int64(group.CPU), m.CPU),
+				big.NewRat(int64(yields[i]), int64(batch.One)))
 			it.wantsMemory = big.NewRat(it.memory, max(m.Memory, 1))
 			if len(jobs[i].Pinned) > 0 {
 				for _, p := range jobs[i].Pinned {
@@ -127,7 +128,9 @@ func slowTask(m *Machine, node int32, cpu, memory *int64, lists [2][]*slowItem, 
 }
 
 // slowSearch is the common search of Yield and Stretch, given the yields for a value.
-func slowSearch(m *Machine, jobs []Job, floor batch.Share, yields func(n int, value batch.Share) ([]batch.Share, bool)) (int, batch.Share, [][]Placement) {
+func slowSearch(
+	m *Machine, jobs []Job, floor batch.Share, yields func(n int, value batch.Share) ([]batch.Share, bool),
+) (int, batch.Share, [][]Placement) {
 	var places [][]Placement
 	try := func(n int, value batch.Share) bool {
 		ys, ok := yields(n, value)
@@ -177,7 +180,8 @@ func slowStretch(m *Machine, jobs []Job, period batch.Duration) (int, batch.Shar
 func slowYields(jobs []Job, value batch.Share, period batch.Duration) ([]batch.Share, bool) {
 	var ys []batch.Share
 	for i := range jobs {
-		work := new(big.Int).Mul(big.NewInt(int64(value)), new(big.Int).Add(big.NewInt(int64(jobs[i].Flow)), big.NewInt(int64(period))))
+		work := new(big.Int).Mul(big.NewInt(int64(value)), new(big.Int).Add(big.NewInt(int64(jobs[i].Flow)),
+			big.NewInt(int64(period))))
 		work.Sub(work, new(big.Int).Mul(big.NewInt(int64(batch.One)), big.NewInt(int64(jobs[i].Virtual))))
 		y, rest := new(big.Int).QuoRem(work, big.NewInt(int64(period)), new(big.Int))
 		if rest.Sign() > 0 {

@@ -60,9 +60,9 @@ func (p *Packer) Yield(m *Machine, jobs []Job) (kept int, y batch.Share) {
 // all kept jobs can have after another period, of at least 1 µs. yields[i] is the yield that
 // job i needs for it, valid until the next call; it can be 0 if the job has reached the value
 // already.
-func (p *Packer) Stretch(m *Machine, jobs []Job, period batch.Duration) (
-	kept int, inverse batch.Share, yields []batch.Share,
-) {
+func (p *Packer) Stretch(
+	m *Machine, jobs []Job, period batch.Duration,
+) (kept int, inverse batch.Share, yields []batch.Share) {
 	p.period = max(period, 1)
 	kept, inverse = p.search(m, jobs, 0)
 	return kept, inverse, p.best.yields

@@ -37,9 +37,16 @@ func TestReadStatesNamesTheInvalidState(t *testing.T) {
 	for name, tc := range map[string]struct{ file, want string }{
 		"cut short":     {good[:40], "reading state 1: unexpected EOF"},
 		"unknown field": {good + `{"machines":1}`, "reading state 2: "},
-		"bad value":     {good + strings.Replace(good, `"tasks":1`, `"tasks":0`, 1), "reading state 2: packing: job 0: Groups[0].Tasks is 0"},
-		"bad machine":   {strings.Replace(good, `"nodes":1`, `"nodes":-1`, 1), "reading state 1: packing: machine: Nodes is -1"},
-		"no number":     {good + strings.Replace(good, `"order":1`, `"order":"a"`, 1), "reading state 2: json: cannot unmarshal"},
+		"bad value": {
+			good + strings.Replace(good, `"tasks":1`, `"tasks":0`, 1),
+			"reading state 2: packing: job 0: Groups[0].Tasks is 0",
+		},
+		"bad machine": {
+			strings.Replace(good, `"nodes":1`, `"nodes":-1`, 1), "reading state 1: packing: machine: Nodes is -1",
+		},
+		"no number": {
+			good + strings.Replace(good, `"order":1`, `"order":"a"`, 1), "reading state 2: json: cannot unmarshal",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := ReadStates(strings.NewReader(tc.file)); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -63,8 +70,16 @@ func TestWriteStateReturnsTheWriteError(t *testing.T) {
 
 // States that can be read can be packed.
 func FuzzReadStates(f *testing.F) {
-	f.Add([]byte(`{"machine":{"nodes":2,"cpu":1048576,"memory":10},"jobs":[{"order":1,"groups":[{"tasks":3,"cpu":5,"memory":3}]}]}`))
-	f.Add([]byte(`{"machine":{"nodes":2,"cpu":1,"memory":0,"down":[true,false]},"jobs":[{"order":1,"groups":[{"tasks":1,"cpu":5,"memory":3}],"pinned":[{"node":1,"group":0,"tasks":1}],"flow":5,"virtual":7}]}`))
+	f.Add(
+		[]byte(
+			`{"machine":{"nodes":2,"cpu":1048576,"memory":10},"jobs":[{"order":1,"groups":[{"tasks":3,"cpu":5,"memory":3}]}]}`,
+		),
+	)
+	f.Add(
+		[]byte(
+			`{"machine":{"nodes":2,"cpu":1,"memory":0,"down":[true,false]},"jobs":[{"order":1,"groups":[{"tasks":1,"cpu":5,"memory":3}],"pinned":[{"node":1,"group":0,"tasks":1}],"flow":5,"virtual":7}]}`,
+		),
+	)
 	f.Fuzz(func(t *testing.T, file []byte) {
 		states, err := ReadStates(bytes.NewReader(file))
 		if err != nil {

@@ -135,7 +135,8 @@ func (j *Job) validatePins(m *Machine, pinned map[int32]int64, refuse func(strin
 	}
 	for g := range j.Groups {
 		if tasks[g] != int64(j.Groups[g].Tasks) {
-			return refuse(fmt.Sprintf("number of Pinned tasks of group %d", g), tasks[g], "%d, all of them", j.Groups[g].Tasks)
+			return refuse(fmt.Sprintf("number of Pinned tasks of group %d", g), tasks[g], "%d, all of them",
+				j.Groups[g].Tasks)
 		}
 	}
 	return nil

@@ -63,23 +63,24 @@ func BenchmarkEvent(b *testing.B) {
 		{120, 20, 16}, {120, 40, 16}, {120, 60, 16}, {120, 40, 64}, {120, 100, 64}, {1000, 1000, 16},
 	} {
 		for _, goal := range []string{"without", "max-min", "average", "equal", "max-stretch", "mean-stretch"} {
-			b.Run(fmt.Sprintf("%s/nodes=%d/jobs=%d/widest=%d", goal, size.nodes, size.jobs, size.widest), func(b *testing.B) {
-				c := newCrowd(size.nodes, size.jobs, size.widest)
-				allocate := goals[goal]
-				if allocate == nil {
-					allocate = func(*share.Pool) []int32 { return nil }
-				}
-				b.ReportAllocs()
-				for b.Loop() { // two events
-					m := c.moves[c.next%len(c.moves)]
-					c.next++
-					c.Remove(m.number)
-					allocate(c.Pool)
-					c.Put(m.number, m.groups, m.places)
-					allocate(c.Pool)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/event")
-			})
+			b.Run(fmt.Sprintf("%s/nodes=%d/jobs=%d/widest=%d", goal, size.nodes, size.jobs, size.widest),
+				func(b *testing.B) {
+					c := newCrowd(size.nodes, size.jobs, size.widest)
+					allocate := goals[goal]
+					if allocate == nil {
+						allocate = func(*share.Pool) []int32 { return nil }
+					}
+					b.ReportAllocs()
+					for b.Loop() { // two events
+						m := c.moves[c.next%len(c.moves)]
+						c.next++
+						c.Remove(m.number)
+						allocate(c.Pool)
+						c.Put(m.number, m.groups, m.places)
+						allocate(c.Pool)
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/event")
+				})
 		}
 	}
 }

@@ -107,7 +107,8 @@ func (w *world) exact() map[int32]*big.Rat {
 				if y := yields[number]; y != nil {
 					free.Sub(free, new(big.Rat).Mul(y, big.NewRat(cpu, 1)))
 				} else if cpu > 0 {
-					active.Add(active, new(big.Rat).Mul(big.NewRat(cpu, 1), big.NewRat(int64(r.weight), share.WeightOne)))
+					active.Add(active, new(big.Rat).Mul(big.NewRat(cpu, 1),
+						big.NewRat(int64(r.weight), share.WeightOne)))
 					on = append(on, number)
 				}
 			}

@@ -248,7 +248,8 @@ func TestAverageFavorsSmallNeedsAboveTheBound(t *testing.T) {
 	put(p, 6, batch.One, 2) // the bound becomes a half
 	p.Average()
 	half := batch.One / 2
-	if diff := cmp.Diff([]batch.Share{half, batch.One, half, batch.One, half, half}, yields(p, 1, 2, 3, 4, 5, 6)); diff != "" {
+	if diff := cmp.Diff([]batch.Share{half, batch.One, half, batch.One, half, half},
+		yields(p, 1, 2, 3, 4, 5, 6)); diff != "" {
 		t.Error(diff)
 	}
 }

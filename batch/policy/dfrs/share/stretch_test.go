@@ -104,7 +104,8 @@ func TestMaxStretchRaisesTheLargestStretchFirst(t *testing.T) {
 			r := w.jobs[number]
 			got, want := fraction(p.Yield(number)), r.reach(s)
 			if got < fraction(r.least) || math.Abs(got-want) > 1e-4 {
-				t.Fatalf("seed %d: job %d has yield %v, want %v, at least %v", seed, number, got, want, fraction(r.least))
+				t.Fatalf("seed %d: job %d has yield %v, want %v, at least %v", seed, number, got, want,
+					fraction(r.least))
 			}
 		}
 	}

@@ -30,7 +30,9 @@ type resident struct {
 }
 
 func newWorld(nodes int32, capacity int64) *world {
-	return &world{nodes: nodes, capacity: capacity, taken: make([]int64, nodes), jobs: map[int32]*resident{}, smallest: 1 << 8}
+	return &world{
+		nodes: nodes, capacity: capacity, taken: make([]int64, nodes), jobs: map[int32]*resident{}, smallest: 1 << 8,
+	}
 }
 
 func (w *world) numbers() []int32 {
@@ -191,7 +193,8 @@ func TestYieldsDependOnlyOnTheCurrentTasks(t *testing.T) {
 						for _, number := range w.numbers() {
 							left.Remove(number)
 							left.Put(number+12, []pack.Group{{CPU: batch.One}}, []pack.Placement{{Tasks: 3}})
-							left.Put(number, []pack.Group{{CPU: batch.One / 4}}, []pack.Placement{{Node: w.nodes - 1, Tasks: 1}})
+							left.Put(number, []pack.Group{{CPU: batch.One / 4}},
+								[]pack.Placement{{Node: w.nodes - 1, Tasks: 1}})
 						}
 						goal(left)
 					}

@@ -130,7 +130,9 @@ func rectangle(c draw.Canvas, fill color.RGBA, left, bottom, right, top vg.Lengt
 // diamond is the sign of a mean: in a dark line, visible on any color.
 func diamond(c draw.Canvas, fill color.RGBA, at vg.Point) {
 	const r = 2.8
-	corners := []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y - r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y + r}}
+	corners := []vg.Point{
+		{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y - r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y + r},
+	}
 	c.FillPolygon(fill, corners)
 	c.StrokeLines(line(ink, 0.7), append(corners, corners[0]))
 }

@@ -15,9 +15,10 @@ var rewrite = flag.Bool("rewrite", false, "write the golden files again")
 
 func boxPlot() *BoxPlot {
 	return &BoxPlot{
-		Title: "Boxes", Note: "made up, and of so many words that they do not all have room in one line of the page, which " +
-			"is not wide enough", XTitle: "group", YTitle: "share (%)", Scale: Percent, Palette: Pairs, Cover: []float64{0},
-		Rule: &Rule{At: 0.5, Label: "half"}, Groups: []string{"one", "two"}, Series: []string{"a", "b & c", "d"},
+		Title: "Boxes", Note: "made up, and of so many words that they do not all have room in one line of the page, " +
+			"which is not wide enough", XTitle: "group", YTitle: "share (%)", Scale: Percent, Palette: Pairs,
+		Cover: []float64{0},
+		Rule:  &Rule{At: 0.5, Label: "half"}, Groups: []string{"one", "two"}, Series: []string{"a", "b & c", "d"},
 		Boxes: [][]Box{
 			{{5, 0.1, 0.2, 0.3, 0.4, 0.6, 0.32}, {1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, {}},
 			{{}, {2, 0.2, 0.3, 0.4, 0.5, 0.6, 0.4}, {9, 0.05, 0.4, 0.7, 0.75, 0.8, 0.6}},

@@ -38,7 +38,8 @@ func (l *Lines) page() (*page, error) {
 	var xs, ys []float64
 	for _, s := range l.Lines {
 		if len(s.X) == 0 || len(s.X) != len(s.Y) {
-			return nil, fmt.Errorf("line %s: %d and %d coordinates, accepted: as many of x as of y, and some", s.Name, len(s.X),
+			return nil, fmt.Errorf("line %s: %d and %d coordinates, accepted: as many of x as of y, and some", s.Name,
+				len(s.X),
 				len(s.Y))
 		}
 		xs, ys = append(xs, s.X...), append(ys, s.Y...)

@@ -78,8 +78,8 @@ func lessLate(some, others []string) func(s *study, arrival int) papers.Finding 
 }
 
 // within each load all of some figures are as they should be.
-func allAre(of []string, m measure, holds func(float64) bool, extreme func([]float64) float64,
-	write func(float64) string,
+func allAre(
+	of []string, m measure, holds func(float64) bool, extreme func([]float64) float64, write func(float64) string,
 ) func(s *study, arrival int) papers.Finding {
 	return func(s *study, arrival int) papers.Finding {
 		var v []float64
@@ -120,9 +120,8 @@ var contentionClaims = []papers.Claim[*study]{
 	{
 		ID: "steady", Of: "fig. 3",
 		Says: "With 12 units and more it remains almost constant through the simulation.",
-		Test: "the mean workload of the last quarter of the submissions is at most 1.25 times that of the second, at 12, " +
-			"16 " +
-			"and 20",
+		Test: "the mean workload of the last quarter of the submissions is at most 1.25 times that of the second, at " +
+			"12, 16 and 20",
 		Check: eachLoad(loadsFrom(12), steadyWork),
 	},
 }
@@ -181,13 +180,16 @@ var lateClaims = []papers.Claim[*study]{
 		ID: "late-satisfactory", Of: "fig. 4",
 		Says: "Satisfactory results are obtained when the power is enough to keep contention almost constant.",
 		Test: "CS_ip has at most 10% late at 12, 16 and 20",
-		Check: eachLoad(loadsFrom(12), allAre([]string{"CS_ip"}, lateJobs, func(v float64) bool { return v <= fineLate },
+		Check: eachLoad(loadsFrom(12), allAre([]string{"CS_ip"}, lateJobs, func(v float64) bool {
+			return v <= fineLate
+		},
 			maxOf, papers.Tenth)),
 	},
 	{
 		ID: "late-backfilling", Of: "fig. 4",
-		Says:  "The three backfilling algorithms are worse than all the CS schedulers.",
-		Test:  "at each load each CS version has fewer late jobs than each of the three; the worst and the best are shown",
+		Says: "The three backfilling algorithms are worse than all the CS schedulers.",
+		Test: "at each load each CS version has fewer late jobs than each of the three; the worst and the best are " +
+			"shown",
 		Check: eachLoad(farm.Arrivals, lessLate(csAll, backfills)),
 	},
 	{
@@ -247,20 +249,23 @@ var usageClaims = []papers.Claim[*study]{
 		ID: "slowdown", Of: "fig. 5",
 		Says: "From 10 units on jobs without a deadline have a slowdown equal or very close to 1 under a CS scheduler.",
 		Test: "mean at most 1.1 under each of the four, at 10, 12, 16 and 20; the worst is shown",
-		Check: eachLoad(loadsFrom(10), allAre(csAll, undatedSlow, func(v float64) bool { return v <= closeToOne }, maxOf,
+		Check: eachLoad(loadsFrom(10), allAre(csAll, undatedSlow, func(v float64) bool { return v <= closeToOne },
+			maxOf,
 			papers.Hundredth)),
 	},
 	{
 		ID: "busy", Of: "fig. 6",
 		Says: "The CS algorithms keep all machines always busy.",
 		Test: "machine usage of at least 95% under each of the four at each load; the least is shown",
-		Check: eachLoad(farm.Arrivals, allAre(csAll, machinesBusy, func(v float64) bool { return v >= alwaysBusy }, minOf,
+		Check: eachLoad(farm.Arrivals, allAre(csAll, machinesBusy, func(v float64) bool { return v >= alwaysBusy },
+			minOf,
 			papers.Tenth)),
 	},
 	{
 		ID: "busiest", Of: "fig. 6",
-		Says:  "The CS algorithms use the machines better than their peers (our reading of the above).",
-		Test:  "at each load the worst of the four has a machine usage above that of each peer, or 1 point less at most",
+		Says: "The CS algorithms use the machines better than their peers (our reading of the above).",
+		Test: "at each load the worst of the four has a machine usage above that of each peer, or 1 point less at " +
+			"most",
 		Check: eachLoad(farm.Arrivals, busiest),
 	},
 }

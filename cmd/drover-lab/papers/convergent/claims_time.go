@@ -87,9 +87,8 @@ var timeClaims = []papers.Claim[*study]{
 	{
 		ID: "scalability", Of: "fig. 8",
 		Says: "The incremental version obtains very good scalability; the other one does not.",
-		Test: "150 machines, median plan: CS_ip takes less than CS_nip from 1,000 jobs on, and grows from the fewest to " +
-			"the " +
-			"most jobs by no more than these",
+		Test: "150 machines, median plan: CS_ip takes less than CS_nip from 1,000 jobs on, and grows from the " +
+			"fewest to the most jobs by no more than these",
 		Check: scalability,
 	},
 }

@@ -268,7 +268,8 @@ func TestNoRowsMakeAReport(t *testing.T) {
 
 func TestCostsOfOtherRowsAreRefused(t *testing.T) {
 	rows, costs := farms(nil)
-	if _, err := NewReport(rows, costs[1:], Options{}); err == nil || !strings.Contains(err.Error(), "accepted: as many") {
+	if _, err := NewReport(rows, costs[1:], Options{}); err == nil ||
+		!strings.Contains(err.Error(), "accepted: as many") {
 		t.Error(err)
 	}
 	costs[3], costs[4] = costs[4], costs[3]
@@ -363,8 +364,8 @@ func TestTheReportNamesItsFiles(t *testing.T) {
 	}
 	for _, want := range []string{
 		"table-1.csv", "table-1-distance.md", "figure-3.svg", "figure-4.png", "figure-4-beyond.svg", "figure-5.csv",
-		"figure-6.svg", "figure-7.svg", "figure-8.csv", "licenses.svg", "preemptions.md", "deadlines.csv", "bandwidth.csv",
-		"report.md",
+		"figure-6.svg", "figure-7.svg", "figure-8.csv", "licenses.svg", "preemptions.md", "deadlines.csv",
+		"bandwidth.csv", "report.md",
 	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s", want)

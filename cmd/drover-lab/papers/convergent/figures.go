@@ -31,14 +31,20 @@ func (r *Report) loadFigures() {
 		log               bool
 	}{
 		{"figure-4", "Figure 4: late jobs", "late, % of jobs with a deadline", lateJobs, papers.Tenth, false},
-		{"figure-5", "Figure 5: slowdown of jobs without a deadline", "slowdown, mean", undatedSlow, papers.Hundredth, true},
+		{
+			"figure-5", "Figure 5: slowdown of jobs without a deadline", "slowdown, mean", undatedSlow,
+			papers.Hundredth, true,
+		},
 		{"figure-6", "Figure 6: machine usage", "machines in use, %", machinesBusy, papers.Tenth, false},
 		{"licenses", "License usage", "copies in use, %", licensesInUse, papers.Tenth, false},
 	} {
 		t := s.loadsTable(everyone(), s.figureOf(f.m, f.write))
 		draw := func(file, title string, of []string, overview *papers.Table) {
-			r.add(&papers.Section{Title: title, File: file, Chart: s.alongLoads(title, f.axis, of, f.log,
-				func(k key) (float64, bool) { return s.of(k, f.m) }), Table: t, Overview: overview, Says: s.aside(f.file)})
+			r.add(&papers.Section{
+				Title: title, File: file, Chart: s.alongLoads(title, f.axis, of, f.log,
+					func(k key) (float64, bool) { return s.of(k, f.m) }), Table: t, Overview: overview,
+				Says: s.aside(f.file),
+			})
 		}
 		draw(f.file, f.title, farm.Algorithms, t)
 		if f.file == "figure-4" || f.file == "figure-5" {
@@ -80,8 +86,8 @@ func (s *study) aside(file string) []string {
 }
 
 // alongLoads is a chart over inter-arrival times; nil if there are no rows.
-func (s *study) alongLoads(title, axis string, algorithms []string, log bool,
-	of func(key) (float64, bool),
+func (s *study) alongLoads(
+	title, axis string, algorithms []string, log bool, of func(key) (float64, bool),
 ) chart.Chart {
 	c := &chart.Lines{
 		Title: title, XTitle: "inter-arrival time (units)", YTitle: axis, Linear: !log, LinearX: true,
@@ -111,7 +117,8 @@ const workloadEvery = 4
 func (r *Report) workloads() {
 	s := r.study
 	c := &chart.Lines{
-		Title: "Figure 3: jobs in the system through a simulation, CS_ip", XTitle: "units", YTitle: "jobs, waiting or " +
+		Title: "Figure 3: jobs in the system through a simulation, CS_ip", XTitle: "units",
+		YTitle: "jobs, waiting or " +
 			"running", Linear: true,
 		Note: "a line for each inter-arrival time; mean of the seeds: " + s.seedsOf(farm.Loads),
 	}
@@ -152,7 +159,8 @@ func (r *Report) timeFigures() {
 	t := s.loadsTable(everyone(), func(k key) (string, bool) {
 		all, ok := s.took(k, meanPlan)
 		median, _ := s.took(k, medianPlan)
-		return papers.Shown(all, ok, func(v float64) string { return papers.Ratio(v) + " / " + papers.Ratio(median) }), ok
+		return papers.Shown(all, ok, func(v float64) string { return papers.Ratio(v) + " / " + papers.Ratio(median) }),
+			ok
 	})
 	title := "Figure 7: time of a plan"
 	r.add(&papers.Section{
@@ -169,7 +177,8 @@ func (r *Report) timeFigures() {
 func (r *Report) growthFigure() {
 	s := r.study
 	c := &chart.Lines{
-		Title: "Figure 8: time of a plan by jobs in the system", XTitle: "jobs in the system", YTitle: "ms, median of the " +
+		Title: "Figure 8: time of a plan by jobs in the system", XTitle: "jobs in the system",
+		YTitle: "ms, median of the " +
 			"plans after the first",
 		Note: fmt.Sprintf("one job after the other comes to a farm that has the others: %d times", farm.Later),
 	}
@@ -188,8 +197,10 @@ func (r *Report) growthFigure() {
 				if median > 0 {
 					l.X, l.Y = append(l.X, float64(jobs)), append(l.Y, median)
 				}
-				t.Add(a, papers.Count(machines), papers.Grouped(papers.Count(jobs)), papers.Count(s.cells[k].costs[0].Plans),
-					papers.Ratio(first), papers.Ratio(median), papers.Ratio(longest), papers.Ratio(1000*median/float64(jobs)))
+				t.Add(a, papers.Count(machines), papers.Grouped(papers.Count(jobs)),
+					papers.Count(s.cells[k].costs[0].Plans),
+					papers.Ratio(first), papers.Ratio(median), papers.Ratio(longest),
+					papers.Ratio(1000*median/float64(jobs)))
 			}
 			if len(l.X) > 0 {
 				c.Lines = append(c.Lines, l)
@@ -207,10 +218,12 @@ func (r *Report) growthFigure() {
 func (r *Report) openFigures() {
 	r.open(farm.Deadlines, "deadlines", "What the deadlines could mean", "reading",
 		func(k key) string { return string(k.reading) },
-		"See [package farm](../cmd/drover-lab/papers/convergent/farm/instance.go): percent is what all other tables have.")
+		"See [package farm](../cmd/drover-lab/papers/convergent/farm/instance.go): percent is what all other tables "+
+			"have.")
 	r.open(farm.Bandwidths, "bandwidth", "What moving input data costs", "MB in a unit",
 		func(k key) string { return papers.Grouped(fmt.Sprint(k.rate)) },
-		"A job of 100 to 800 MB that starts or continues where its input does not lie first holds its machine for so long. In "+
+		"A job of 100 to 800 MB that starts or continues where its input does not lie first holds its machine for so "+
+			"long. In "+
 			"all other tables that takes no time.")
 }
 

@@ -50,8 +50,8 @@ func NewReport(rows []farm.Row, costs []farm.Cost, o Options) (*Report, error) {
 	r.Add(
 		papers.Text(r.About()),
 		papers.Heading("What the paper says about convergent scheduling"), list("of", r.Results),
-		papers.Heading("Figure 4, if two lines of the paper are misprints"), papers.Text(misprints), list("of", r.Meant),
-		papers.Heading("What convergent scheduling was to reach"), list("about", r.Targets),
+		papers.Heading("Figure 4, if two lines of the paper are misprints"), papers.Text(misprints),
+		list("of", r.Meant), papers.Heading("What convergent scheduling was to reach"), list("about", r.Targets),
 	)
 	r.tables()
 	r.loadFigures()
@@ -95,11 +95,13 @@ const Schema = "drover.sim.repro-convergent/1"
 // misprints introduces the claims that hold if two lines of the paper are misprints.
 const misprints = "The printed f1 of the Deadline heuristic is the least where a machine would miss the deadline, so " +
 	"such machines attract as much as the fastest; the paper's words say that " +
-	"a high f1 means that the job would be late there. `avoid` does what the words say. EDF is said to order jobs \"in decreasing order w.r.t. their deadline\": `order=latest` does."
+	"a high f1 means that the job would be late there. `avoid` does what the words say. EDF is said to order jobs " +
+	"\"in decreasing order w.r.t. their deadline\": `order=latest` does."
 
 // About says what was run, and counts the verdicts.
 func (r *Report) About() string {
-	s := fmt.Sprintf("%s runs; seeds of the loads: %s of %d, of the knapsacks: %s of %d. %s; of %d targets %d are reached",
+	s := fmt.Sprintf("%s runs; seeds of the loads: %s of %d, of the knapsacks: %s of %d. %s; of %d targets %d are "+
+		"reached",
 		papers.Grouped(papers.Count(r.runs)), r.study.seedsOf(farm.Loads), farm.Seeds, r.study.seedsOf(farm.Knapsacks),
 		farm.Seeds,
 		papers.Summary(r.Results), len(r.Targets), papers.CountOf(r.Targets, papers.Holds))
@@ -144,22 +146,24 @@ func (r *Report) tables() {
 		}{{"branch and bound", l.exact, p.exact}, {"greedy", l.greedy, p.greedy}} {
 			o, q := &side.ours, &side.theirs
 			t.Add(name, side.name, papers.Ratio(o.time), papers.Hundredth(q.time), papers.Hundredth(o.smallest),
-				papers.Hundredth(q.smallest), papers.Hundredth(o.mean), papers.Hundredth(q.mean), papers.Hundredth(o.best), papers.Hundredth(q.best))
+				papers.Hundredth(q.smallest), papers.Hundredth(o.mean), papers.Hundredth(q.mean),
+				papers.Hundredth(o.best), papers.Hundredth(q.best))
 		}
 		more.Add(name, papers.Count(l.seeds), papers.Grouped(papers.Count(l.calls)),
 			papers.Percent(float64(l.proven)/float64(l.calls)), papers.Ratio(l.bound), papers.Ratio(l.value),
 			papers.Ratio(l.worst),
-			papers.Percent(l.distance()), papers.Percent(1-p.greedy.mean/p.exact.mean), papers.Percent(l.greedy.time/l.exact.time), papers.Percent(p.greedy.time/p.exact.time))
+			papers.Percent(l.distance()), papers.Percent(1-p.greedy.mean/p.exact.mean),
+			papers.Percent(l.greedy.time/l.exact.time), papers.Percent(p.greedy.time/p.exact.time))
 	}
 	r.add(&papers.Section{
 		Title: "Table 1: license usage, branch and bound and the greedy", File: "table-1", Table: t,
-		Says: []string{"Usage of the copies of critical licenses, at every 40th instant of a run of CS_ip; both choose " +
-			"from " +
-			"the same jobs. Times are of one instant, all its clusters together."},
+		Says: []string{"Usage of the copies of critical licenses, at every 40th instant of a run of CS_ip; both " +
+			"choose from the same jobs. Times are of one instant, all its clusters together."},
 	})
 	r.add(&papers.Section{
 		Title: "Table 1: how far the greedy is from branch and bound", File: "table-1-distance", Table: more,
-		Says: []string{fmt.Sprintf("Branch and bound gives up after %d nodes in a cluster: so many instants are proven, and "+
+		Says: []string{fmt.Sprintf("Branch and bound gives up after %d nodes in a cluster: so many instants are "+
+			"proven, and "+
 			"elsewhere its value is such a part of its bound.", farm.ExactNodes)},
 	})
 }

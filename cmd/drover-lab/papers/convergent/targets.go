@@ -13,8 +13,9 @@ import (
 var targets = []papers.Claim[*study]{
 	{
 		ID: "fewer-late", Of: "late jobs",
-		Says:  "Fewer late jobs than every peer of the paper, at each of its loads.",
-		Test:  "CS_ip preset=deadlines against BF-easy, BF-rm, BF-unrm and EDF on the same seeds; the best peer is shown",
+		Says: "Fewer late jobs than every peer of the paper, at each of its loads.",
+		Test: "CS_ip preset=deadlines against BF-easy, BF-rm, BF-unrm and EDF on the same seeds; the best peer is " +
+			"shown",
 		Check: eachLoad(farm.Arrivals, lessLate([]string{"CS_ip" + withPreset}, peersOfCS)),
 	},
 	{
@@ -72,13 +73,15 @@ var meantClaims = []papers.Claim[*study]{
 		ID: "meant-satisfactory", Of: "fig. 4",
 		Says: "`late-satisfactory`, with avoid=true.",
 		Test: "CS_ip has at most 10% late at 12, 16 and 20",
-		Check: eachLoad(loadsFrom(12), allAre(csMeant[:1], lateJobs, func(v float64) bool { return v <= fineLate }, maxOf,
+		Check: eachLoad(loadsFrom(12), allAre(csMeant[:1], lateJobs, func(v float64) bool { return v <= fineLate },
+			maxOf,
 			papers.Tenth)),
 	},
 	{
 		ID: "meant-backfilling", Of: "fig. 4",
-		Says:  "`late-backfilling`, with avoid=true for those that have priorities from the heuristics.",
-		Test:  "at each load each CS version has fewer late jobs than each of the three; the worst and the best are shown",
+		Says: "`late-backfilling`, with avoid=true for those that have priorities from the heuristics.",
+		Test: "at each load each CS version has fewer late jobs than each of the three; the worst and the best are " +
+			"shown",
 		Check: eachLoad(farm.Arrivals, lessLate(csMeant, peersMeant)),
 	},
 	{
@@ -109,7 +112,8 @@ func knapsackValue(s *study) papers.Finding {
 		exact += n * l.exact.time
 	}
 	value /= calls
-	return papers.Found(value >= 0.97 && greedy <= 0.03*exact, "%s of the value in %s of the time", papers.Percent(value),
+	return papers.Found(value >= 0.97 && greedy <= 0.03*exact, "%s of the value in %s of the time",
+		papers.Percent(value),
 		papers.Percent(greedy/exact))
 }
 

@@ -159,7 +159,8 @@ func (r *Report) beyond() {
 		says[with] = append(says[with], fmt.Sprintf("%s on %s with %s (%s)", v.verdict(), v.set,
 			dfrsPeriodText(v.way.period), papers.Signed(v.by())))
 	}
-	lines := []string{fmt.Sprintf("`%s` with settings that the paper has not, against the same without, instance by instance. A mean degradation that is within %s is no difference; "+
+	lines := []string{fmt.Sprintf("`%s` with settings that the paper has not, against the same without, instance by "+
+		"instance. A mean degradation that is within %s is no difference; "+
 		"it helps or harms if most instances that differ go the same way.", recommended, papers.Percent(alikeMean))}
 	for _, with := range settings {
 		lines = append(lines, fmt.Sprintf("`%s`: %s.", with, strings.Join(says[with], "; ")))

@@ -134,9 +134,10 @@ func closeBy(a, b float64) bool { return a <= b*(1+similarly) && b <= a*(1+simil
 var loadClaims = []papers.Claim[*study]{
 	{
 		ID: "low-load", Of: "6.1",
-		Says: "GreedyPM*/opt=min performs well under low load, but becomes poorer than most as the load gets larger than " +
-			"0.3.",
-		Test:  "mean degradation below that of most others of figure 1 at load 0.1, and above that of most at 0.5 and more",
+		Says: "GreedyPM*/opt=min performs well under low load, but becomes poorer than most as the load gets larger " +
+			"than 0.3.",
+		Test: "mean degradation below that of most others of figure 1 at load 0.1, and above that of most at 0.5 " +
+			"and more",
 		Check: lowLoad,
 	},
 	{

@@ -46,8 +46,8 @@ var costClaims = []papers.Claim[*study]{
 	{
 		ID: "migrations-job", Of: "6.3",
 		Says: "They migrate a job 14 times on average and more; all others less than 8 times.",
-		Test: "14 at least for each of the three; below 8 for all greedy ones and /per (the paper's own /stretch-per has " +
-			"10.41)",
+		Test: "14 at least for each of the three; below 8 for all greedy ones and /per (the paper's own /stretch-per " +
+			"has 10.41)",
 		Check: migrationsJob,
 	},
 }
@@ -150,8 +150,9 @@ var underuseClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "period-falls", Of: "6.4.2",
-		Says:  "Underutilization decreases steadily with the period, from 600 s to 12,000 s.",
-		Test:  "from each period that was run to the next it rises by no more than 0.005, and in all it falls, on each set",
+		Says: "Underutilization decreases steadily with the period, from 600 s to 12,000 s.",
+		Test: "from each period that was run to the next it rises by no more than 0.005, and in all it falls, on " +
+			"each set",
 		Check: onSets(allSets, periodFalls),
 	},
 	{
@@ -175,8 +176,8 @@ var underuseClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "period-stretch", Of: "6.4.2",
-		Says: "A period 20 times as long makes degradation grow by less than a factor of 3 (scaled), 1.5 (unscaled) and 2 " +
-			"(HPC2N).",
+		Says: "A period 20 times as long makes degradation grow by less than a factor of 3 (scaled), 1.5 (unscaled) " +
+			"and 2 (HPC2N).",
 		Test:  "mean degradation with 12,000 s over that with 600 s",
 		Check: periodStretch,
 	},
@@ -267,8 +268,9 @@ func periodFalls(s *study, set string) papers.Finding {
 	return papers.Found(holds, "%s", strings.Join(texts, ", "))
 }
 
-func againstEASY(which func(batch.Duration) bool, holds func(ours, easy float64) bool) func(*study,
-	string) papers.Finding {
+func againstEASY(
+	which func(batch.Duration) bool, holds func(ours, easy float64) bool,
+) func(*study, string) papers.Finding {
 	return func(s *study, set string) papers.Finding {
 		easy, ok := s.at(set, fractional.EASY, underused)
 		periods := slices.DeleteFunc(slices.Clone(s.span(set)), func(p batch.Duration) bool { return !which(p) })
@@ -278,7 +280,8 @@ func againstEASY(which func(batch.Duration) bool, holds func(ours, easy float64)
 		v := s.along(set, periods, underused)
 		n := papers.CountWhere(v, func(x float64) bool { return holds(x, easy.avg) })
 		return papers.Found(n == len(v), "at %d of %d, from %s (%s) to %s (%s); EASY %s",
-			n, len(v), papers.Ratio(v[0]), inSeconds(periods[0]), papers.Ratio(v[len(v)-1]), inSeconds(periods[len(v)-1]), papers.Ratio(easy.avg))
+			n, len(v), papers.Ratio(v[0]), inSeconds(periods[0]), papers.Ratio(v[len(v)-1]),
+			inSeconds(periods[len(v)-1]), papers.Ratio(easy.avg))
 	}
 }
 

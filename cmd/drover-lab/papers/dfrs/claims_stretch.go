@@ -43,15 +43,15 @@ var stretchClaims = []papers.Claim[*study]{
 	{
 		ID: "opt-min", Of: "6.1",
 		Says: "On average opt=min is never worse and often slightly better than opt=avg.",
-		Test: "table 5, pairs that differ in this alone: at most a tenth worse in each, not worse in more than half (their " +
-			"own has some that are a little worse)",
+		Test: "table 5, pairs that differ in this alone: at most a tenth worse in each, not worse in more than half " +
+			"(their own has some that are a little worse)",
 		Check: optMin,
 	},
 	{
 		ID: "minvt-minft", Of: "6.1",
 		Says: "minvt is always better than minft.",
-		Test: "table 5, pairs that differ in this alone, without /per and /stretch-per: not worse in nine of ten (in the " +
-			"paper's own in 33 of 36)",
+		Test: "table 5, pairs that differ in this alone, without /per and /stretch-per: not worse in nine of ten (in " +
+			"the paper's own in 33 of 36)",
 		Check: ofPairs("minft", "minvt", 9),
 	},
 	{
@@ -86,9 +86,8 @@ var groupClaims = []papers.Claim[*study]{
 	{
 		ID: "greedy-alone-spread", Of: "6.1",
 		Says: "For all traces their standard deviations and maxima are larger, by orders of magnitude.",
-		Test: "the least of the 3 is above the greatest of the 6, for both, on each set (orders of magnitude are not in " +
-			"the " +
-			"paper's own table for HPC2N)",
+		Test: "the least of the 3 is above the greatest of the 6, for both, on each set (orders of magnitude are " +
+			"not in the paper's own table for HPC2N)",
 		Check: onSets(allSets, bothSeparate),
 	},
 	{
@@ -156,7 +155,8 @@ func bestOverall(s *study, set string) papers.Finding {
 	}
 	mean, _ := leastOf(names, averages(all))
 	spread, _ := leastOf(names, spreads(all))
-	return papers.Found(slices.Contains(greedyMinvt, mean) && slices.Contains(greedyMinvt, spread), "%s, %s", mean, spread)
+	return papers.Found(slices.Contains(greedyMinvt, mean) && slices.Contains(greedyMinvt, spread), "%s, %s", mean,
+		spread)
 }
 
 func withoutMinvt() []string { return slices.Concat(greedyPer, greedyStar) }
@@ -195,7 +195,8 @@ func greedyAloneReal(s *study) papers.Finding {
 }
 
 func opportunistic(s *study) papers.Finding {
-	within := pairsOf(greedyStar, greedyPer, func(a, b float64) bool { return a <= 1.2*b && b <= 1.2*a }, papers.Every)(s)
+	within := pairsOf(greedyStar, greedyPer, func(a, b float64) bool { return a <= 1.2*b && b <= 1.2*a },
+		papers.Every)(s)
 	better := pairsOf(greedyStar, greedyPer, func(a, b float64) bool { return a <= b }, papers.Most)(s)
 	return papers.Finding{Measured: better.Measured, Verdict: both(within.Verdict, better.Verdict)}
 }
@@ -222,7 +223,8 @@ func minvtGroup(s *study, set string) papers.Finding {
 var packedClaims = []papers.Claim[*study]{
 	{
 		ID: "thrashing", Of: "6.1",
-		Says:  "Algorithms that apply MCB8 on each submission are more than an order of magnitude worse without minvt=600.",
+		Says: "Algorithms that apply MCB8 on each submission are more than an order of magnitude worse without " +
+			"minvt=600.",
 		Test:  "mean degradation on HPC2N at least ten times that with it, for each of the three",
 		Check: thrashing,
 	},
@@ -247,8 +249,8 @@ var packedClaims = []papers.Claim[*study]{
 	{
 		ID: "stretch-per-best", Of: "6.1",
 		Says: "It is more than an order of magnitude worse than the best.",
-		Test: "mean degradation at least ten times the default's on HPC2N (the paper's own are 9.0 and 6.6 times it on the " +
-			"synthetic sets)",
+		Test: "mean degradation at least ten times the default's on HPC2N (the paper's own are 9.0 and 6.6 times it " +
+			"on the synthetic sets)",
 		Check: onSets([]string{fractional.HPC2N}, atMost(1./tenfold, recommended, onlyStretch)),
 	},
 }

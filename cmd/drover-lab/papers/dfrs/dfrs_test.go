@@ -69,7 +69,8 @@ func shares() []fractional.Row {
 		each(fractional.Scaled, load)
 	}
 	return append(rows, fraction(fractional.Whole, 0, 0, fractional.EASY, 0, 1),
-		fraction(fractional.Unscaled, 0, 1, "EquiPartition", 0, 50), fraction(fractional.Unscaled, 0, 2, "EquiPartition", 0,
+		fraction(fractional.Unscaled, 0, 1, "EquiPartition", 0, 50),
+		fraction(fractional.Unscaled, 0, 2, "EquiPartition", 0,
 			70))
 }
 
@@ -171,7 +172,8 @@ func TestMissingCellsAreBlankAndNamed(t *testing.T) {
 	if !strings.Contains(page, "| GreedyP*/opt=min |  | 13.5 |  |  | 68.0 |  |  | 819.2 |  |\n") {
 		t.Error("a cell of one of two instances is not blank")
 	}
-	if !strings.Contains(page, "| EASY | 4,500.0 | 3,041.9 | 1.48 | 2,121.3 | 3,438.0 | 0.62 | 6,000.0 | 21,317.4 | 0.28 "+
+	if !strings.Contains(page, "| EASY | 4,500.0 | 3,041.9 | 1.48 | 2,121.3 | 3,438.0 | 0.62 | 6,000.0 | 21,317.4 | "+
+		"0.28 "+
 		"|\n") {
 		t.Error("EASY is not there with mean, standard deviation and maximum")
 	}
@@ -282,7 +284,9 @@ func TestSettingsBeyondThePaperAreJudged(t *testing.T) {
 	for i := range r.study.pairs {
 		v := &r.study.pairs[i]
 		_, settings := settingsOf(v.way.algorithm)
-		got = append(got, settings+" "+v.verdict()+" "+papers.Count(v.n)+" "+papers.Count(v.better)+" "+papers.Count(v.worse))
+		got = append(got, settings+" "+v.verdict()+" "+papers.Count(v.n)+" "+papers.Count(v.better)+" "+papers.Count(
+			v.worse,
+		))
 	}
 	want := []string{
 		"decay=1h helps 3 2 0", "decay=2h harms 3 1 2", "decay=9h helps 1 1 0",
@@ -322,8 +326,9 @@ func TestTheReportNamesItsFiles(t *testing.T) {
 		t.Errorf("files (-in report.json +written):\n%s", diff)
 	}
 	for _, want := range []string{
-		"table-2-hpc2n.csv", "table-2-scaled.md", "table-3-bandwidth.csv", "table-3-job.md", "table-4.csv", "table-5.csv",
-		"figure-1-greedy.svg", "figure-3a.png", "figure-3b.csv", "figure-3c.svg", "figure-4.svg", "beyond.csv", "report.md",
+		"table-2-hpc2n.csv", "table-2-scaled.md", "table-3-bandwidth.csv", "table-3-job.md", "table-4.csv",
+		"table-5.csv", "figure-1-greedy.svg", "figure-3a.png", "figure-3b.csv", "figure-3c.svg", "figure-4.svg",
+		"beyond.csv", "report.md",
 	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s", want)

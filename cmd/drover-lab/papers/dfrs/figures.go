@@ -56,7 +56,8 @@ func (r *Report) figures() {
 		"Figure 1 is drawn as two, with EASY and the best in both; the table has all.")
 	for i, set := range sets {
 		t := s.periodTable(set.id)
-		add(fmt.Sprintf("figure-3%c", 'a'+i), fmt.Sprintf("Figure 3%c: underutilization by period, %s", 'a'+i, set.name),
+		add(fmt.Sprintf("figure-3%c", 'a'+i), fmt.Sprintf("Figure 3%c: underutilization by period, %s", 'a'+i,
+			set.name),
 			s.underuseLines(set.id), t, t)
 	}
 	t := s.periodsTable()

@@ -44,7 +44,8 @@ func (r *Report) offs() string {
 		t.Add(o.Set, o.Algorithm, o.Of, papers.Tenth(o.Ours), papers.Tenth(o.Paper), papers.Times(o.Ours, o.Paper), why)
 	}
 	rows, open := r.rowsOff()
-	fmt.Fprintf(b, "Of %d rows of tables 2 and 5 that were measured %d have a number that is off by more than a factor "+
+	fmt.Fprintf(b, "Of %d rows of tables 2 and 5 that were measured %d have a number that is off by more than a "+
+		"factor "+
 		"of "+
 		""+
 		""+

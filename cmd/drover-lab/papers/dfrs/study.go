@@ -118,7 +118,8 @@ func newStudy(rows []fractional.Row) (*study, error) {
 	for i := range rows {
 		row := &rows[i]
 		if i > 0 && row.Penalty != rows[0].Penalty {
-			return nil, fmt.Errorf("rows with penalties of %v and %v, accepted: one of them", rows[0].Penalty, row.Penalty)
+			return nil, fmt.Errorf("rows with penalties of %v and %v, accepted: one of them", rows[0].Penalty,
+				row.Penalty)
 		}
 		s.penalty = row.Penalty
 		if seen[row.Case] {
@@ -187,7 +188,8 @@ func (s *study) stat(set string, part int, algorithm string, period batch.Durati
 func (s *study) periods(set string) []batch.Duration {
 	var all []batch.Duration
 	for k := range s.cells {
-		if k.set == set && k.part == whole && k.algorithm == recommended && s.cell(set, whole, recommended, k.period) != nil {
+		if k.set == set && k.part == whole && k.algorithm == recommended && s.cell(set, whole, recommended,
+			k.period) != nil {
 			all = append(all, k.period)
 		}
 	}

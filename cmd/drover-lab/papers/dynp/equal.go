@@ -96,7 +96,8 @@ func (s *study) says() []string {
 	return []string{
 		fmt.Sprintf("Of all tolerances %s comes closest to tables 3 and 4, and is off by %s on average.", closest.name,
 			papers.Hundredths(math.Expm1(mean))),
-		fmt.Sprintf("One list for all policies, compared exactly, is off by %s.", papers.Hundredths(math.Expm1(shared))),
+		fmt.Sprintf("One list for all policies, compared exactly, is off by %s.",
+			papers.Hundredths(math.Expm1(shared))),
 	}
 }
 
@@ -106,7 +107,8 @@ func (s *study) equalChart(trace string) *chart.Lines {
 	c := &chart.Lines{
 		Title: trace + ": what a tolerance does", XTitle: "plans that differ by no more than this part are " +
 			"equal", YTitle: "SLDwA, all jobs",
-		Note: "full self-tuning by SLDwA; lines without slope: the paper's figures, and those of one list for all policies",
+		Note: "full self-tuning by SLDwA; lines without slope: the paper's figures, and those of one list for all " +
+			"policies",
 	}
 	for i, d := range deciders[:2] {
 		line := chart.Line{Name: d + ", ours"}

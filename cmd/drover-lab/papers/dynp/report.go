@@ -84,8 +84,8 @@ func (r *Report) index(files []string) any {
 	for _, k := range r.runs {
 		f := r.study.runs[k]
 		line := run{
-			k.Trace, k.Policies, k.Decider, k.Metric, tuningName(k.Half), k.Equal, k.Shared, f.Jobs, f.SLDwA, f.Utilization,
-			f.Steps,
+			k.Trace, k.Policies, k.Decider, k.Metric, tuningName(k.Half), k.Equal, k.Shared, f.Jobs, f.SLDwA,
+			f.Utilization, f.Steps,
 			[]policy{},
 		}
 		for _, p := range f.Policies {
@@ -169,7 +169,8 @@ func (s *study) utilizationTable() *papers.Table {
 		for i, m := range measures {
 			line := []string{trace.Name, m, fmt.Sprintf("%.3f%%", paperUtilization[trace.Name][i])}
 			for _, w := range s.columns() {
-				line = append(line, fmt.Sprintf("%.3f%%", 100*s.runs[w.run(trace.Name, "advanced", m, false)].Utilization))
+				line = append(line,
+					fmt.Sprintf("%.3f%%", 100*s.runs[w.run(trace.Name, "advanced", m, false)].Utilization))
 			}
 			t.Add(line...)
 		}
@@ -232,7 +233,8 @@ func (s *study) caseTable() *papers.Table {
 					}
 					line = append(line, paper)
 					for _, w := range s.columns() {
-						line = append(line, papers.Hundredths(s.runs[w.run(trace.Name, d, sldwa, false)].part(active, best)))
+						line = append(line, papers.Hundredths(s.runs[w.run(trace.Name, d, sldwa, false)].part(active,
+							best)))
 					}
 				}
 				t.Add(line...)
@@ -266,7 +268,8 @@ func (s *study) switchTable() *papers.Table {
 			for i, p := range basics {
 				switches, started := "", ""
 				if trace.Name == paperTrace {
-					switches, started = papers.Hundredths(paperSwitches[d].switches[i]), papers.Hundredths(paperSwitches[d].started[i])
+					switches, started = papers.Hundredths(paperSwitches[d].switches[i]),
+						papers.Hundredths(paperSwitches[d].started[i])
 				}
 				line, tail := []string{trace.Name, d, p, switches}, []string{started}
 				for _, w := range s.columns() {

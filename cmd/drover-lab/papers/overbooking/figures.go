@@ -51,8 +51,8 @@ func (r *Report) figures() {
 }
 
 // lines is a chart over maxPoF with a line for each name.
-func (r *Report) lines(note, y string, names []string, rule *chart.Rule,
-	value func(name, maxPoF string) (float64, bool),
+func (r *Report) lines(
+	note, y string, names []string, rule *chart.Rule, value func(name, maxPoF string) (float64, bool),
 ) *chart.Lines {
 	c := &chart.Lines{
 		Note: note, XTitle: "maxPoF", YTitle: y, Linear: true, XScale: chart.Percent, YScale: chart.Percent, Rule: rule,
@@ -89,7 +89,8 @@ func (r *Report) profitByPenalty() *chart.Lines {
 		name := fmt.Sprintf("%g times its worth", p)
 		names, of[name] = append(names, name), p
 	}
-	note := fmt.Sprintf("mean of the logs; way %s, windows longer than the estimate by %s", r.way(), slackName(r.middle()))
+	note := fmt.Sprintf("mean of the logs; way %s, windows longer than the estimate by %s", r.way(),
+		slackName(r.middle()))
 	return r.lines(r.note(note), gained, names, nothing, func(name, maxPoF string) (float64, bool) {
 		return r.meanGain(r.middle(), r.way(), maxPoF, of[name])
 	})
@@ -157,7 +158,8 @@ func (r *Report) traceTable() *papers.Table {
 			}
 			t.Add(trace, p, papers.Percent(o.accepted), papers.Percent(o.worth), papers.Percent(o.all),
 				papers.Percent(o.useful), papers.Percent(o.overbooked),
-				papers.Hundredths(o.lost), papers.Hundredths(o.late), papers.Hundredths(o.brokenWorth), papers.Signed(g))
+				papers.Hundredths(o.lost), papers.Hundredths(o.late), papers.Hundredths(o.brokenWorth),
+				papers.Signed(g))
 		}
 	}
 	return t
@@ -186,7 +188,9 @@ func (r *Report) bestTable() *papers.Table {
 			for _, way := range r.ways {
 				row := []string{trace, slackName(slack), way}
 				for _, penalty := range penalties {
-					at, most := r.best(func(p string) (float64, bool) { return r.gain(cell{trace, slack, way, p}, penalty) })
+					at, most := r.best(func(p string) (float64, bool) {
+						return r.gain(cell{trace, slack, way, p}, penalty)
+					})
 					row = append(row, at, papers.Signed(most))
 				}
 				t.Add(row...)

@@ -37,7 +37,8 @@ func sales() []sla.Row {
 			for _, way := range []string{"empirical", "uniform"} {
 				for _, seed := range []uint64{1, 2} {
 					rows = append(rows,
-						sale(trace, way, "0", slack, seed, 50, 0), sale(trace, way, "0.1", slack, seed, 58, 2), sale(trace, way, "0.5",
+						sale(trace, way, "0", slack, seed, 50, 0), sale(trace, way, "0.1", slack, seed, 58, 2),
+						sale(trace, way, "0.5",
 							slack, seed, 70, 15))
 				}
 			}
@@ -51,8 +52,7 @@ func TestTheBestMaxPoFIsWhereMostIsLeftAfterPenalties(t *testing.T) {
 	says := strings.Join(r.Says(), "\n")
 	for _, want := range []string{
 		"Accepted: 50.0% of the worth and 50.0% of the jobs at maxPoF 0; 58.0% of the worth and 58.0% of the jobs at " +
-			"maxPoF " +
-			"0.1; 70.0%",
+			"maxPoF 0.1; 70.0%",
 		"By jobs that are completed 25.0% of the machine is used without overbooking, 28.0% at maxPoF " +
 			"0.1.", // 55 of 200 at 0.5
 		"At maxPoF 0.1 the provider breaks 3.45% of the agreements, 3.45% of what is sold; 3.45% of the jobs are lost.",
@@ -102,16 +102,17 @@ func TestTheSameRowsMakeTheSameBytes(t *testing.T) {
 		t.Errorf("%v, written (-want +got):\n%s", err, diff)
 	}
 	report := string(first[slices.Index(names, "report.md")].Data)
-	if !strings.Contains(report, "Runs: 48; logs: one, two; 2 seeds; windows longer than the estimate by up to 25%, up "+
-		"to "+
-		""+
-		""+
-		""+
-		""+
-		""+
-		""+
-		""+
-		"100%. Not the whole: made up.") {
+	if !strings.Contains(report,
+		"Runs: 48; logs: one, two; 2 seeds; windows longer than the estimate by up to 25%, up "+
+			"to "+
+			""+
+			""+
+			""+
+			""+
+			""+
+			""+
+			""+
+			"100%. Not the whole: made up.") {
 		t.Errorf("the report does not say what it is of:\n%s", report[:300])
 	}
 }

@@ -51,7 +51,8 @@ func (r *Report) saysUtilization() []string {
 	return []string{
 		fmt.Sprintf("By jobs that are completed %s of the machine is used without overbooking, %s at maxPoF %s.",
 			r.over(r.chances[0], papers.Percent, useful), r.over(best, papers.Percent, useful), best),
-		fmt.Sprintf("Beyond that the machine gets fuller with jobs that are killed: those that are take %s of it without "+
+		fmt.Sprintf("Beyond that the machine gets fuller with jobs that are killed: those that are take %s of it "+
+			"without "+
 			"overbooking (their users asked for too little), %s at maxPoF %s.",
 			r.over(r.chances[0], papers.Percent, vain), r.over(r.last(), papers.Percent, vain), r.last()),
 	}
@@ -73,9 +74,11 @@ func (r *Report) saysBroken() []string {
 	worth := func(c cell) float64 { return r.cells[c].brokenWorth }
 	lost := func(c cell) float64 { return r.cells[c].lost }
 	say := func(p string) string {
-		return fmt.Sprintf("At maxPoF %s the provider breaks %s of the agreements, %s of what is sold; %s of the jobs are "+
+		return fmt.Sprintf("At maxPoF %s the provider breaks %s of the agreements, %s of what is sold; %s of the "+
+			"jobs are "+
 			"lost.",
-			p, r.over(p, papers.Hundredths, broken), r.over(p, papers.Hundredths, worth), r.over(p, papers.Hundredths, lost))
+			p, r.over(p, papers.Hundredths, broken), r.over(p, papers.Hundredths, worth),
+			r.over(p, papers.Hundredths, lost))
 	}
 	if r.chosen() == r.chances[0] {
 		return []string{say(r.last())}
@@ -93,9 +96,11 @@ func (r *Report) saysFailed() []string {
 			}
 		}
 		if len(beyond) == 0 {
-			says = append(says, fmt.Sprintf("%s: of the overbooked jobs fewer fail than are allowed to, at every maxPoF.", way))
+			says = append(says,
+				fmt.Sprintf("%s: of the overbooked jobs fewer fail than are allowed to, at every maxPoF.", way))
 		} else {
-			says = append(says, fmt.Sprintf("%s: more fail than are allowed to at maxPoF %s.", way, strings.Join(beyond, ", ")))
+			says = append(says, fmt.Sprintf("%s: more fail than are allowed to at maxPoF %s.", way,
+				strings.Join(beyond, ", ")))
 		}
 	}
 	return says
@@ -136,7 +141,8 @@ func (r *Report) saysPenalty() []string {
 	for _, penalty := range penalties {
 		gain := func(p string) (float64, bool) { return r.meanGain(r.middle(), r.way(), p, penalty) }
 		at, most := r.best(gain)
-		line := fmt.Sprintf("A penalty of %g times the worth: best with maxPoF %s, %s", penalty, at, papers.Signed(most))
+		line := fmt.Sprintf("A penalty of %g times the worth: best with maxPoF %s, %s", penalty, at,
+			papers.Signed(most))
 		if from, ok := r.hurts(gain); ok {
 			line += ", and a loss from " + from + " on"
 		}
@@ -158,7 +164,8 @@ func (r *Report) saysSlack() []string {
 	var says []string
 	for _, s := range r.slacks {
 		at, most := r.best(func(p string) (float64, bool) { return r.meanGain(s, r.way(), p, once) })
-		says = append(says, fmt.Sprintf("Windows longer than the estimate by %s: best with maxPoF %s, %s.", slackName(s), at,
+		says = append(says, fmt.Sprintf("Windows longer than the estimate by %s: best with maxPoF %s, %s.",
+			slackName(s), at,
 			papers.Signed(most)))
 	}
 	return says

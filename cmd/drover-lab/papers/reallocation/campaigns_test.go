@@ -31,8 +31,9 @@ func TestTheCampaignsHaveEveryExperimentOfTheQuestions(t *testing.T) {
 		for _, e := range c.Experiments() {
 			if !e.Reference {
 				there[Key{
-					Scenario: e.Key[0], Homogeneous: e.Homogeneous, Dedicated: e.Dedicated, Tuning: e.Tuning.String(), Seed: e.Seed,
-					Way: Way{e.Key[5], e.Key[6], e.Key[7], e.Key[8], e.Key[9], e.Key[10]}.meaning(),
+					Scenario: e.Key[0], Homogeneous: e.Homogeneous, Dedicated: e.Dedicated, Tuning: e.Tuning.String(),
+					Seed: e.Seed,
+					Way:  Way{e.Key[5], e.Key[6], e.Key[7], e.Key[8], e.Key[9], e.Key[10]}.meaning(),
 				}] = true
 			}
 		}
@@ -61,7 +62,8 @@ func TestTheCampaignsHaveEveryExperimentOfTheQuestions(t *testing.T) {
 			}
 		}
 	}
-	if got := (Plan{scenarios, paper.Seeds, binary}); len(got.experiments()) != 560 || len(Paper.experiments()) != 560 ||
+	if got := (Plan{scenarios, paper.Seeds, binary}); len(got.experiments()) != 560 ||
+		len(Paper.experiments()) != 560 ||
 		got.Scenarios[6] != Paper.Scenarios[6] {
 		t.Errorf("the paper's campaign has the plan %v", got)
 	}

@@ -96,8 +96,9 @@ func TestMeasuredIsWhatTheRowsSay(t *testing.T) {
 func TestClaimsSayWhatTheyAreAndHowTheyAreTested(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range Claims() {
-		if c.ID == "" || seen[c.ID] || c.Says == "" || c.Test == "" || c.Check == nil || !strings.HasPrefix(c.Of, "5") &&
-			c.Of != "6" {
+		if c.ID == "" || seen[c.ID] || c.Says == "" || c.Test == "" || c.Check == nil ||
+			!strings.HasPrefix(c.Of, "5") &&
+				c.Of != "6" {
 			t.Errorf("%+v", c)
 		}
 		if c.Figure != 0 && (c.Figure < 6 || c.Figure > 13) {
@@ -111,7 +112,8 @@ func TestAReasonIsPrintedOnlyIfItsClaimDiffers(t *testing.T) {
 	if _, err := reasons(whyText); err != nil {
 		t.Error(err)
 	}
-	if _, err := reasons([]byte("no-such-claim: because")); err == nil || !strings.Contains(err.Error(), "no-such-claim") {
+	if _, err := reasons([]byte("no-such-claim: because")); err == nil ||
+		!strings.Contains(err.Error(), "no-such-claim") {
 		t.Errorf("a reason of no claim: %v", err)
 	}
 	why, err := reasons([]byte("starvation: |\n  because\n"))
@@ -127,7 +129,8 @@ func TestAReasonIsPrintedOnlyIfItsClaimDiffers(t *testing.T) {
 			r.Why = ""
 		}
 	}
-	if text := differs.Markdown(2, ""); !strings.Contains(text, "- `starvation`: because\n") || !strings.Contains(text, "- `choice`: not explained yet.\n") {
+	if text := differs.Markdown(2, ""); !strings.Contains(text, "- `starvation`: because\n") ||
+		!strings.Contains(text, "- `choice`: not explained yet.\n") {
 		t.Errorf("%s", text)
 	}
 	if text := report(t, world(t, Paper, asThePaperSays), Options{Plan: Paper}).Markdown(2, ""); strings.Contains(text,

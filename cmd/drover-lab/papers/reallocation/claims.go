@@ -83,8 +83,8 @@ func (s *study) means(dedicated bool, m *metric, of ...couple) ([]float64, strin
 
 // cancellationAgainstRegular compares each experiment under all-cancellation with
 // the one under regular with the same heuristic, jobs and seed.
-func cancellationAgainstRegular(dedicated bool, m *metric, what string, holds func(pair) bool,
-	enough func(n, of int) bool,
+func cancellationAgainstRegular(
+	dedicated bool, m *metric, what string, holds func(pair) bool, enough func(n, of int) bool,
 ) func(*study) papers.Finding {
 	return func(s *study) papers.Finding {
 		pairs := append(s.paired(dedicated, mctCan, mctReg, m), s.paired(dedicated, minminCan, minminReg, m)...)
@@ -97,8 +97,8 @@ func cancellationAgainstRegular(dedicated bool, m *metric, what string, holds fu
 }
 
 // share holds if enough of the experiments are as they should be.
-func share(dedicated bool, of []couple, m *metric, what string, holds func(float64) bool,
-	enough func(n, of int) bool,
+func share(
+	dedicated bool, of []couple, m *metric, what string, holds func(float64) bool, enough func(n, of int) bool,
 ) func(*study) papers.Finding {
 	return func(s *study) papers.Finding {
 		v := values(s.all(dedicated, of...), m)
@@ -216,9 +216,10 @@ var dedicatedClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "response-gain", Of: "5.1", Figure: 9,
-		Says:  "Without MinMin-reg, most gains in response time are between 10% and 40%.",
-		Test:  "0.6 to 0.9 in more than half of the experiments",
-		Check: share(true, []couple{mctReg, mctCan, minminCan}, relative, "0.6 to 0.9", papers.Within(0.6, 0.9), papers.Most),
+		Says: "Without MinMin-reg, most gains in response time are between 10% and 40%.",
+		Test: "0.6 to 0.9 in more than half of the experiments",
+		Check: share(true, []couple{mctReg, mctCan, minminCan}, relative, "0.6 to 0.9", papers.Within(0.6, 0.9),
+			papers.Most),
 	},
 	{
 		ID: "response-best", Of: "5.1", Figure: 9,

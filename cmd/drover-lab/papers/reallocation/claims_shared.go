@@ -17,14 +17,16 @@ var nonDedicatedClaims = []papers.Claim[*study]{
 	},
 	{
 		ID: "shared-impacted-outlier", Of: "5.2", Figure: 10,
-		Says:  "In one experiment, under MinMin-reg, almost all jobs are impacted, because of one decision at its beginning.",
+		Says: "In one experiment, under MinMin-reg, almost all jobs are impacted, because of one decision at its " +
+			"beginning.",
 		Test:  "over 95% in some experiment under MinMin-reg",
 		Check: share(false, []couple{minminReg}, impacted, "over 95%", above(nearlyAll), some),
 	},
 	{
 		ID: "shared-impacted-steady", Of: "5.2", Figure: 10,
-		Says:  "On one trace the number of impacted jobs usually does not vary much.",
-		Test:  "the quartiles of all experiments on a scenario are within 10 points, on more than half of the scenarios",
+		Says: "On one trace the number of impacted jobs usually does not vary much.",
+		Test: "the quartiles of all experiments on a scenario are within 10 points, on more than half of the " +
+			"scenarios",
 		Check: steady,
 	},
 	{
@@ -337,7 +339,8 @@ func clearlyBetter(s *study) papers.Finding {
 		return papers.NotMeasured
 	}
 	n := papers.CountWhere(pairs, falls)
-	return papers.Found(v[0] <= v[1]-0.02 && papers.Most(n, len(pairs)), "%s; less in %d of %d pairs", text, n, len(pairs))
+	return papers.Found(v[0] <= v[1]-0.02 && papers.Most(n, len(pairs)), "%s; less in %d of %d pairs", text, n,
+		len(pairs))
 }
 
 func starvation(s *study) papers.Finding {
@@ -386,7 +389,8 @@ func homogeneous(s *study) papers.Finding {
 		hetero, homo = hetero+p.a, homo+p.b
 	}
 	of := float64(len(pairs))
-	return papers.Found(papers.Most(n, len(pairs)), "greater in %d of %d pairs; mean %s, heterogeneous %s", n, len(pairs),
+	return papers.Found(papers.Most(n, len(pairs)), "greater in %d of %d pairs; mean %s, heterogeneous %s", n,
+		len(pairs),
 		papers.Ratio(homo/of), papers.Ratio(hetero/of))
 }
 

@@ -68,7 +68,8 @@ func (f figure) table(s *study, boxes [][]chart.Box) *papers.Table {
 	for i, scenario := range s.plan.Scenarios {
 		for k, c := range couples {
 			if b := boxes[i][k]; b.N > 0 {
-				t.Add(scenario, c.name, papers.Count(b.N), papers.Exact(b.Min), papers.Exact(b.Q1), papers.Exact(b.Median),
+				t.Add(scenario, c.name, papers.Count(b.N), papers.Exact(b.Min), papers.Exact(b.Q1),
+					papers.Exact(b.Median),
 					papers.Exact(b.Q3), papers.Exact(b.Max), papers.Exact(b.Mean))
 			}
 		}
@@ -110,12 +111,14 @@ type metric struct {
 
 var (
 	impacted = &metric{
-		name: "impacted_share", title: "jobs impacted", axis: "jobs whose completion time changes (% of the grid's jobs)",
+		name: "impacted_share", title: "jobs impacted",
+		axis:  "jobs whose completion time changes (% of the grid's jobs)",
 		scale: chart.Percent,
 		of:    func(r *Row) optional { return over(float64(r.Impacted), float64(r.GridJobs)) },
 	}
 	reallocations = &metric{
-		name: "reallocations_share", title: "reallocations", axis: "moves between sites (% of the number of the grid's jobs)",
+		name: "reallocations_share", title: "reallocations",
+		axis:  "moves between sites (% of the number of the grid's jobs)",
 		scale: chart.Percent, cover: []float64{0},
 		of: func(r *Row) optional { return over(float64(r.Reallocations), float64(r.GridJobs)) },
 	}
@@ -126,7 +129,8 @@ var (
 		of: func(r *Row) optional { return over(float64(r.Early), float64(r.Impacted)) },
 	}
 	relative = &metric{
-		name: "relative_response", title: "relative average response time", axis: "mean response time of the impacted jobs " +
+		name: "relative_response", title: "relative average response time",
+		axis: "mean response time of the impacted jobs " +
 			"(with reallocation / without)",
 		rule: &chart.Rule{At: 1, Label: "as without"},
 		of:   func(r *Row) optional { return r.Relative },

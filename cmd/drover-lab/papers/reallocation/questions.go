@@ -57,7 +57,9 @@ const guarded = "3"
 
 // plain returns a way under the paper's settings.
 func plain(heuristic, window string) Way {
-	return Way{Heuristic: heuristic, Window: window, Period: paperPeriod, Threshold: paperThreshold, Patience: unguarded}
+	return Way{
+		Heuristic: heuristic, Window: window, Period: paperPeriod, Threshold: paperThreshold, Patience: unguarded,
+	}
 }
 
 func with(w Way, change func(*Way)) Way {
@@ -133,16 +135,21 @@ func Questions() []Question {
 			},
 		},
 		{
-			ID: "homogeneous", Asks: "Is more gained where all sites have one speed?", groups: everyGroup, palette: chart.Pairs,
+			ID: "homogeneous", Asks: "Is more gained where all sites have one speed?", groups: everyGroup,
+			palette: chart.Pairs,
 			variants: []variant{
 				{name: "MCT, speeds differ", tuning: binary, way: plain(mct, paperWindow)},
 				{name: "MCT, one speed", tuning: binary, way: plain(mct, paperWindow), homogeneous: true},
 				{name: "MinMin, speeds differ", tuning: binary, way: plain(minmin, paperWindow), against: 2},
-				{name: "MinMin, one speed", tuning: binary, way: plain(minmin, paperWindow), homogeneous: true, against: 2},
+				{
+					name: "MinMin, one speed", tuning: binary, way: plain(minmin, paperWindow), homogeneous: true,
+					against: 2,
+				},
 			},
 		},
 		{
-			ID: "tuning", Asks: "Is more gained where sites tune exhaustively?", groups: everyGroup, palette: chart.Pairs,
+			ID: "tuning", Asks: "Is more gained where sites tune exhaustively?", groups: everyGroup,
+			palette: chart.Pairs,
 			variants: []variant{
 				{name: "MCT, binary", tuning: binary, way: plain(mct, paperWindow)},
 				{name: "MCT, exhaustive", way: plain(mct, paperWindow)},
@@ -157,7 +164,10 @@ func Questions() []Question {
 				{name: "MCT, pwa", tuning: binary, way: plain(mct, paperWindow)},
 				{name: "MCT, pwa640", scenario: "pwa640", tuning: binary, way: plain(mct, paperWindow)},
 				{name: "MinMin, pwa", tuning: binary, way: plain(minmin, paperWindow), against: 2},
-				{name: "MinMin, pwa640", scenario: "pwa640", tuning: binary, way: plain(minmin, paperWindow), against: 2},
+				{
+					name: "MinMin, pwa640", scenario: "pwa640", tuning: binary, way: plain(minmin, paperWindow),
+					against: 2,
+				},
 			},
 		},
 	}
@@ -264,7 +274,9 @@ var weighed = []struct {
 		estimates.name + "_mean", "estimates per job", meanOf(estimates),
 		func(v float64) string { return fmt.Sprintf("%.1f", v) },
 	},
-	{"put_back_later_most", "put back later, most", mostLater, func(v float64) string { return fmt.Sprintf("%.0f", v) }},
+	{"put_back_later_most", "put back later, most", mostLater, func(v float64) string {
+		return fmt.Sprintf("%.0f", v)
+	}},
 }
 
 func meanOf(m *metric) func([]*Row) float64 {
@@ -353,7 +365,8 @@ func (a *answer) says() []string {
 		}
 		out = append(out, fmt.Sprintf("%s against %s: **%s**. Mean response of all jobs %s and %s of that without "+
 			"reallocation, less in %d of %d pairs of experiments.",
-			v.name, a.question.variants[v.against].name, verdict, papers.Ratio(mine), papers.Ratio(other), n, len(pairs)))
+			v.name, a.question.variants[v.against].name, verdict, papers.Ratio(mine), papers.Ratio(other), n,
+			len(pairs)))
 	}
 	return out
 }

@@ -49,7 +49,9 @@ func NewReport(rows *Rows, o Options) (*Report, error) {
 	}
 	r.Add(
 		papers.Text(r.summary()),
-		papers.Heading("Claims"), &papers.Claims{Of: "§", Figures: true, Other: "with exhaustive tuning", Results: r.Results},
+		papers.Heading("Claims"), &papers.Claims{
+			Of: "§", Figures: true, Other: "with exhaustive tuning", Results: r.Results,
+		},
 		papers.Heading("Figures"), papers.Text(aboutFigures),
 	)
 	for _, f := range figures {
@@ -73,7 +75,8 @@ func (r *Report) figure(f figure) error {
 	}
 	t := f.table(r.study, boxes)
 	r.Add(&papers.Section{
-		Deeper: 1, Title: f.title(), File: f.file(), Chart: f.chart(r.study, boxes), Table: t, Overview: f.overview(r.study,
+		Deeper: 1, Title: f.title(), File: f.file(), Chart: f.chart(r.study, boxes), Table: t,
+		Overview: f.overview(r.study,
 			boxes), Empty: len(t.Rows) == 0,
 	})
 	return nil
@@ -114,8 +117,8 @@ const Schema = "drover.sim.repro/1"
 const (
 	aboutFigures = "Each table has the mean, and in brackets the least and the greatest value; quartiles and medians " +
 		"are in the CSV file of the figure's name."
-	aboutQuestions = "Where nothing else is said sites tune exhaustively, as Drover's do. Ways are compared by the mean " +
-		"response time of all jobs of the grid, in parts of that " +
+	aboutQuestions = "Where nothing else is said sites tune exhaustively, as Drover's do. Ways are compared by the " +
+		"mean response time of all jobs of the grid, in parts of that " +
 		"without reallocation, on the same jobs and seeds: the jobs that are impacted are others under each way. A " +
 		"difference below 0.005 does not count."
 )
@@ -142,7 +145,10 @@ func (r *Report) index(files []string) any {
 		Claims      []papers.Result `json:"claims"`
 		Questions   []question      `json:"questions"`
 		Files       []string        `json:"files"`
-	}{Files: files, Schema: Schema, Claims: r.Results, Remark: r.study.remark, Experiments: len(r.study.plan.experiments()), Lacking: r.study.lacking}
+	}{
+		Files: files, Schema: Schema, Claims: r.Results, Remark: r.study.remark,
+		Experiments: len(r.study.plan.experiments()), Lacking: r.study.lacking,
+	}
 	for i := range r.Questions {
 		q := &r.Questions[i]
 		view.Questions = append(view.Questions, question{q.ID, q.Asks, q.Says})

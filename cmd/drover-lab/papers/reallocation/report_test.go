@@ -222,9 +222,8 @@ func TestQuestionsCompareTheSameJobsAndSeedsOnly(t *testing.T) {
 			continue
 		}
 		want := []string{
-			"MinMin, 20 oldest against MCT: **no clear difference**. Mean response of all jobs 0.900 and 0.900 of that " +
-				"without " +
-				"reallocation, less in 0 of 16 pairs of experiments.",
+			"MinMin, 20 oldest against MCT: **no clear difference**. Mean response of all jobs 0.900 and 0.900 of " +
+				"that without reallocation, less in 0 of 16 pairs of experiments.",
 			"MinMin, whole queue against MCT: **better**. Mean response of all jobs 0.800 and 0.900 of that without " +
 				"reallocation, less in 16 of 16 pairs of experiments.",
 		}
@@ -255,7 +254,8 @@ func TestCellsAreEscaped(t *testing.T) {
 	if err := rows.Read(strings.NewReader(text), "r.csv"); err != nil {
 		t.Fatal(err)
 	}
-	if md := report(t, rows, Options{Plan: p}).Markdown(2, ""); strings.Contains(md, "\n## c") || !strings.Contains(md, `a\|b ## c`) {
+	if md := report(t, rows, Options{Plan: p}).Markdown(2, ""); strings.Contains(md, "\n## c") ||
+		!strings.Contains(md, `a\|b ## c`) {
 		t.Error(md)
 	}
 }

@@ -154,7 +154,8 @@ func (r *Rows) Read(from io.Reader, file string) error {
 		}
 	}
 	if limited.N <= 0 {
-		return &papers.ParseError{File: file, Value: "more", Accepted: fmt.Sprintf("at most %d bytes", papers.MaxBytes-1)}
+		return &papers.ParseError{File: file, Value: "more", Accepted: fmt.Sprintf("at most %d bytes",
+			papers.MaxBytes-1)}
 	}
 	return nil
 }
@@ -198,7 +199,8 @@ func rowOf(p *papers.Record) *Row {
 			Scenario: p.Text("scenario"), Homogeneous: p.Truth("homogeneous"), Dedicated: p.Truth("dedicated"),
 			Tuning: p.OneOf("tuning", binary, exhaustive), Seed: p.Whole("seed"),
 			Way: Way{
-				Algorithm: p.OneOf("algorithm", regular, cancellation), Heuristic: p.Text("heuristic"), Window: p.Text("window"),
+				Algorithm: p.OneOf("algorithm", regular, cancellation), Heuristic: p.Text("heuristic"),
+				Window: p.Text("window"),
 				Period: p.Text("period_s"), Threshold: p.Text("threshold_s"), Patience: p.Text("patience"),
 			}.meaning(),
 		},
@@ -266,7 +268,8 @@ func coupleOf(w Way) string {
 			return c.name
 		}
 	}
-	return fmt.Sprintf("%s %s (window %s, period %s s, threshold %s s, patience %s)", w.Algorithm, w.Heuristic, w.Window,
+	return fmt.Sprintf("%s %s (window %s, period %s s, threshold %s s, patience %s)", w.Algorithm, w.Heuristic,
+		w.Window,
 		w.Period, w.Threshold, w.Patience)
 }
 
@@ -280,7 +283,9 @@ func (p Plan) experiments() []Key {
 		for _, s := range p.Scenarios {
 			for _, c := range couples {
 				for _, seed := range p.Seeds {
-					all = append(all, Key{Scenario: s, Dedicated: dedicated, Tuning: p.Tuning, Seed: seed, Way: c.way()})
+					all = append(all, Key{
+						Scenario: s, Dedicated: dedicated, Tuning: p.Tuning, Seed: seed, Way: c.way(),
+					})
 				}
 			}
 		}

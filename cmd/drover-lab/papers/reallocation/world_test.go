@@ -15,10 +15,16 @@ type outcome struct {
 
 const (
 	madeUpJobs = 10_000
-	headLine   = "scenario,homogeneous,dedicated,tuning,seed,algorithm,heuristic,window,period_s,threshold_s,patience,jobs,grid_jobs," +
-		"impacted,impacted_share,reallocations,reallocations_share,early,early_share,relative_response,response_mean,response_reference," +
-		"wait_mean,bounded_slowdown_mean,bounded_slowdown_reference,killed,rounds,questions,estimates,later,kept,put_back_later_most,bytes_moved\n"
+	headLine   = "scenario,homogeneous,dedicated,tuning,seed,algorithm,heuristic,window,period_s,threshold_s," +
+		"patience,jobs,grid_jobs,impacted,impacted_share,reallocations,reallocations_share,early," +
+		"early_share,relative_response,response_mean,response_reference,wait_mean,bounded_slowdown_mean," +
+		"bounded_slowdown_reference,killed,rounds,questions,estimates,later,kept,put_back_later_most," +
+		"bytes_moved\n"
 )
+
+// goodLine is an experiment as a campaign writes it.
+const goodLine = "pwa,false,true,binary,1,regular,mct,20,3600,60,off," +
+	"9,8,4,0.5,2,0.25,3,0.75,0.9,450,500,1,2,4,0,24,48,96,0,0,0,0\n"
 
 // line writes an experiment as a campaign does.
 func line(k Key, o outcome) string {
@@ -34,10 +40,12 @@ func line(k Key, o outcome) string {
 		relative = fmt.Sprint(o.relative)
 	}
 	w := k.Way
-	return fmt.Sprintf("%s,%v,%v,%s,%d,%s,%s,%s,%s,%s,%s,%d,%d,%d,,%d,,%d,,%s,%v,1000,0,%v,20,0,100,50,40000,0,0,%d,0\n",
+	return fmt.Sprintf(
+		"%s,%v,%v,%s,%d,%s,%s,%s,%s,%s,%s,%d,%d,%d,,%d,,%d,,%s,%v,1000,0,%v,20,0,100,50,40000,0,0,%d,0\n",
 		k.Scenario, k.Homogeneous, k.Dedicated, k.Tuning, k.Seed, w.Algorithm, w.Heuristic, text(w.Window,
 			"20"), w.Period, text(w.Threshold, "60"), text(w.Patience, "off"),
-		madeUpJobs, madeUpJobs, moved, int(o.moves*madeUpJobs+0.5), int(o.early*float64(moved)+0.5), relative, 1000*o.all, 20*o.all, o.later)
+		madeUpJobs, madeUpJobs, moved, int(o.moves*madeUpJobs+0.5), int(o.early*float64(moved)+0.5), relative,
+		1000*o.all, 20*o.all, o.later)
 }
 
 // world makes rows of a plan.

@@ -19,7 +19,8 @@ type MismatchError struct {
 
 // Error names the differences and what to do.
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("folder %s has other rows:\n  %s\naccepted: another folder, the settings as they were, or remove "+
+	return fmt.Sprintf("folder %s has other rows:\n  %s\n"+
+		"accepted: another folder, the settings as they were, or remove "+
 		"the folder to start again",
 		e.Dir, strings.Join(e.Differences, "\n  "))
 }

@@ -45,18 +45,23 @@ func TestValuesAreDrawnEvenlyFromTheRangesOfThePaper(t *testing.T) {
 	if len(in.Machines) != 150 || len(in.Copies) != 20 || len(in.Jobs) != 1500 {
 		t.Fatalf("%d machines, %d licenses, %d jobs", len(in.Machines), len(in.Copies), len(in.Jobs))
 	}
-	near("score", mean(t, "score", in.Machines, 200, 600, func(m *Machine) float64 { return float64(m.Score) }), 400, 40)
+	near("score", mean(t, "score", in.Machines, 200, 600, func(m *Machine) float64 { return float64(m.Score) }), 400,
+		40)
 	near("CPUs", mean(t, "CPUs", in.Machines, 1, 8, func(m *Machine) float64 { return float64(m.CPUs) }), 4.5, 0.8)
 	near("suitable", mean(t, "suitable", in.Machines, 0, 20,
 		func(m *Machine) float64 { return float64(len(m.Licenses)) }), 18, 0.4)
 	near("copies", mean(t, "copies", in.Copies, 60, 97, func(n *int32) float64 { return float64(*n) }), 0.6*0.9*150, 5)
-	near("estimate", mean(t, "estimate", in.Jobs, 500, 3000, func(j *Job) float64 { return units(j.Estimate) }), 1750, 70)
-	near("reference", mean(t, "reference", in.Jobs, 200, 600, func(j *Job) float64 { return float64(j.Reference) }), 400,
+	near("estimate", mean(t, "estimate", in.Jobs, 500, 3000, func(j *Job) float64 { return units(j.Estimate) }), 1750,
+		70)
+	near("reference", mean(t, "reference", in.Jobs, 200, 600, func(j *Job) float64 { return float64(j.Reference) }),
+		400,
 		12)
 	near("CPUs of jobs", mean(t, "CPUs of jobs", in.Jobs, 1, 8, func(j *Job) float64 { return float64(j.CPUs) }), 4.5,
 		0.25)
-	near("licenses", mean(t, "licenses", in.Jobs, 0, 20, func(j *Job) float64 { return float64(len(j.Licenses)) }), 4, 0.2)
-	near("input", mean(t, "input", in.Jobs, 100e6, 800e6, func(j *Job) float64 { return float64(j.Input) }), 450e6, 20e6)
+	near("licenses", mean(t, "licenses", in.Jobs, 0, 20, func(j *Job) float64 { return float64(len(j.Licenses)) }), 4,
+		0.2)
+	near("input", mean(t, "input", in.Jobs, 100e6, 800e6, func(j *Job) float64 { return float64(j.Input) }), 450e6,
+		20e6)
 	near("place", mean(t, "place", in.Jobs, 0, 149, func(j *Job) float64 { return float64(j.Place) }), 74.5, 5)
 	dated := 0
 	for i := range in.Jobs {

@@ -138,7 +138,8 @@ func (m *meter) endOf(index int, killed bool) {
 func (m *meter) row(c Case) Row {
 	r := Row{
 		Case: c, Ended: m.ended, Killed: m.killed, Dated: m.dated, Late: m.late, Hopeless: m.hopeless,
-		Preemptions: m.preemptions, Migrations: m.migrations, Span: units(batch.Duration(m.lately)), Workload: m.samples,
+		Preemptions: m.preemptions, Migrations: m.migrations, Span: units(batch.Duration(m.lately)),
+		Workload: m.samples,
 	}
 	r.MachineUsage, r.LicenseUsage = m.usage.means()
 	if m.late > 0 {

@@ -24,8 +24,8 @@ var Algorithms = []string{"CS_ip", "CS_inp", "CS_nip", "CS_ninp", "BF-easy", "BF
 //
 // Peers that have their priorities from the same heuristics have the settings, too.
 var Beyond = []string{
-	"CS_ip preset=deadlines", "CS_inp preset=deadlines", "CS_nip preset=deadlines", "CS_ninp preset=deadlines", "BF-rm " +
-		"preset=deadlines",
+	"CS_ip preset=deadlines", "CS_inp preset=deadlines", "CS_nip preset=deadlines", "CS_ninp preset=deadlines",
+	"BF-rm preset=deadlines",
 	"CS_ip avoid=true", "CS_inp avoid=true", "CS_nip avoid=true", "CS_ninp avoid=true", "BF-rm avoid=true", "BF-unrm " +
 		"avoid=true",
 	"EDF anew=true", "EDF order=queued", "EDF order=latest",
@@ -85,7 +85,8 @@ func settingsOf(algorithm string) (batch.Settings, error) {
 	for _, w := range words[1:] {
 		key, value, ok := strings.Cut(w, "=")
 		if _, twice := s[key]; !ok || twice {
-			return nil, fmt.Errorf("algorithm %s: %q, accepted: settings of the policy, each once, KEY=VALUE", words[0], w)
+			return nil, fmt.Errorf("algorithm %s: %q, accepted: settings of the policy, each once, KEY=VALUE", words[0],
+				w)
 		}
 		s[key] = value
 	}

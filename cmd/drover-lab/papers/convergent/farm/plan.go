@@ -141,7 +141,8 @@ func (p *Plan) growth() []Case {
 		for _, jobs := range growthJobs {
 			p.cross(1, []int{10}, growthOf, func(c Case) {
 				c.Set, c.Machines, c.Jobs = Growth, machines, jobs
-				if p.Quick && (jobs > 500 || machines > 150) || c.Algorithm == "CS_nip" && machines > 150 && jobs > growthLargest {
+				if p.Quick && (jobs > 500 || machines > 150) ||
+					c.Algorithm == "CS_nip" && machines > 150 && jobs > growthLargest {
 					return
 				}
 				all = append(all, c)

@@ -21,7 +21,8 @@ func TestEveryAlgorithmRunsTheFarmToItsEnd(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if row.Ended != 80 || row.Killed != 0 || row.Dated == 0 || row.MachineUsage <= 0 || row.MachineUsage > 1 ||
+				if row.Ended != 80 || row.Killed != 0 || row.Dated == 0 || row.MachineUsage <= 0 ||
+					row.MachineUsage > 1 ||
 					row.LicenseUsage <= 0 || row.LicenseUsage > 1 || row.Slowdown < 1 {
 					t.Errorf("%+v", row)
 				}

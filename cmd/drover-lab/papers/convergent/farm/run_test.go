@@ -25,7 +25,10 @@ func byHand() *Instance {
 		Machines: []Machine{{Score: 200, CPUs: 2}, {Score: 400, CPUs: 4, Licenses: []int32{0}}},
 		Copies:   []int32{2},
 		Jobs: []Job{
-			{Deadline: at(650), Estimate: 1000 * Unit, Reference: 200, CPUs: 4, Licenses: []int32{0}, Input: 100 * MB, Place: 1},
+			{
+				Deadline: at(650), Estimate: 1000 * Unit, Reference: 200, CPUs: 4, Licenses: []int32{0},
+				Input: 100 * MB, Place: 1,
+			},
 			{
 				Submit: at(100), Deadline: at(300), Estimate: 200 * Unit, Reference: 400, CPUs: 1, Licenses: []int32{0},
 				Input: 100 * MB,
@@ -122,7 +125,8 @@ func TestARowIsTheSameEachTimeAndWithoutAClock(t *testing.T) {
 		t.Errorf("costs: %+v, %+v", cost, none)
 	}
 	k := first.Knapsacks
-	if k == nil || k.Calls == 0 || k.Worst > k.Value || k.Value > 1 || k.Worst < 0.8 || k.Bound > 1 || k.Proven > k.Calls {
+	if k == nil || k.Calls == 0 || k.Worst > k.Value || k.Value > 1 || k.Worst < 0.8 || k.Bound > 1 ||
+		k.Proven > k.Calls {
 		t.Fatalf("knapsacks: %+v", k)
 	}
 	for _, u := range []Usage{k.Greedy, k.Exact} {

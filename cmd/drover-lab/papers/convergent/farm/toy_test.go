@@ -99,7 +99,8 @@ func (y *toy) yield(h batch.Handle, j *Job, out *batch.Decisions) bool {
 	victim := int32(-1)
 	for m := range y.in.Machines {
 		o, taken := y.runs[int32(m)]
-		if taken && y.in.Machines[m].Runs(j) && y.date(o) > y.date(h) && (victim < 0 || y.date(o) > y.date(y.runs[victim])) {
+		if taken && y.in.Machines[m].Runs(j) && y.date(o) > y.date(h) &&
+			(victim < 0 || y.date(o) > y.date(y.runs[victim])) {
 			victim = int32(m)
 		}
 	}

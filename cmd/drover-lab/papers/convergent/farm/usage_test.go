@@ -26,7 +26,8 @@ func TestUsageIsWhatACountOfAllJobsSays(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "events") {
 			switch pick := rapid.IntRange(0, 2).Draw(t, "event"); {
 			case pick == 0 || len(jobs) == 0:
-				j := &job{licenses: rapid.SliceOfNDistinct(rapid.Int32Range(0, 2), 0, 3, rapid.ID[int32]).Draw(t, "licenses")}
+				j := &job{licenses: rapid.SliceOfNDistinct(rapid.Int32Range(0, 2), 0, 3, rapid.ID[int32]).Draw(t,
+					"licenses")}
 				jobs = append(jobs, j)
 				u.asked(j.licenses, 1)
 			case pick == 1:
@@ -70,7 +71,8 @@ func TestUsageIsWhatACountOfAllJobsSays(t *testing.T) {
 		}
 		gotMachine, gotLicense := u.means()
 		if math.Abs(gotMachine*time-machine) > 1e-6 || math.Abs(gotLicense*licenseTime-license) > 1e-6 {
-			t.Errorf("machines %v, licenses %v; want %v of %v, %v of %v", gotMachine, gotLicense, machine, time, license,
+			t.Errorf("machines %v, licenses %v; want %v of %v, %v of %v", gotMachine, gotLicense, machine, time,
+				license,
 				licenseTime)
 		}
 	})

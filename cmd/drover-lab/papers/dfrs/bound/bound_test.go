@@ -160,7 +160,8 @@ func TestMaxStretchRefusesWhatItCannotBound(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := MaxStretch([]Job{good, c.job}, 8, 0)
 			var got *JobError
-			if !errors.As(err, &got) || got.Index != c.want.Index || got.Field != c.want.Field || got.Value != c.want.Value {
+			if !errors.As(err, &got) || got.Index != c.want.Index || got.Field != c.want.Field ||
+				got.Value != c.want.Value {
 				t.Fatalf("%v, want %v", err, c.want)
 			}
 		})

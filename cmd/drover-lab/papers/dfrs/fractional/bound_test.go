@@ -25,7 +25,8 @@ func TestTheBoundIsBelowEverySchedule(t *testing.T) {
 					t.Fatal(err)
 				}
 				if b < 1 || b > row.MaxStretch {
-					t.Errorf("seed %d, load %d, %s: bound %v, maximum stretch %v", seed, in.Load, algorithm, b, row.MaxStretch)
+					t.Errorf("seed %d, load %d, %s: bound %v, maximum stretch %v", seed, in.Load, algorithm, b,
+						row.MaxStretch)
 				}
 			}
 		}

@@ -19,15 +19,19 @@ func TestRowsAreReadBackAsTheyWereWritten(t *testing.T) {
 			number := func(name string) float64 { return rapid.Float64Range(0, 1e12).Draw(t, name) }
 			return Row{
 				Case: Case{
-					Set: rapid.SampledFrom(Sets).Draw(t, "set"), Trace: count("trace"), Load: rapid.IntRange(0, 9).Draw(t, "load"),
-					Algorithm: rapid.SampledFrom([]string{EASY, "GreedyPM*/per/opt=min/minvt=600", `a, "b" decay=1h`}).Draw(t, "algorithm"),
-					Period:    batch.Duration(count("period")) * batch.Second,
-					Penalty:   batch.Duration(count("penalty")) * batch.Second,
+					Set: rapid.SampledFrom(Sets).Draw(t, "set"), Trace: count("trace"),
+					Load: rapid.IntRange(0, 9).Draw(t, "load"),
+					Algorithm: rapid.SampledFrom([]string{
+						EASY, "GreedyPM*/per/opt=min/minvt=600", `a, "b" decay=1h`,
+					}).Draw(t, "algorithm"),
+					Period:  batch.Duration(count("period")) * batch.Second,
+					Penalty: batch.Duration(count("penalty")) * batch.Second,
 				},
 				Jobs: count("jobs"), Bound: number("bound"), MaxStretch: number("max"), MeanStretch: number("mean"),
 				Preemptions: count("preemptions"), Migrations: count("migrations"),
 				PreemptedBytes: rapid.Int64Min(0).Draw(t, "out"), MigratedBytes: rapid.Int64Min(0).Draw(t, "moved"),
-				Span: batch.Duration(rapid.Int64Range(0, 1e14).Draw(t, "span")), Work: number("work"), Demand: number("demand"),
+				Span: batch.Duration(rapid.Int64Range(0, 1e14).Draw(t, "span")), Work: number("work"),
+				Demand: number("demand"),
 			}
 		}), 0, 4).Draw(t, "rows")
 		var b bytes.Buffer

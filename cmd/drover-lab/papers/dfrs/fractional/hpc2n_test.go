@@ -59,7 +59,9 @@ func TestAJobOfTheLogBecomesTasks(t *testing.T) {
 			swf.Job{ReqProcs: 4, ReqMem: node / 2},
 			Job{Tasks: 4, Need: batch.One / 2, Memory: 1 << 30},
 		},
-		"even, more than half": {swf.Job{ReqProcs: 2, ReqMem: node}, Job{Tasks: 2, Need: batch.One / 2, Memory: 2 << 30}},
+		"even, more than half": {
+			swf.Job{ReqProcs: 2, ReqMem: node}, Job{Tasks: 2, Need: batch.One / 2, Memory: 2 << 30},
+		},
 		"odd, below a tenth": {
 			swf.Job{ReqProcs: 3, UsedMem: 1},
 			Job{Tasks: 3, Need: batch.One / 2, Memory: 2 << 30 / 10},
@@ -122,7 +124,8 @@ func TestTheLogHasThePapersWeeksAndEASYsUnderutilization(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, whole := sum/float64(len(weeks)), row.Underutilization()
-	t.Logf("%d weeks, %d jobs; underutilization of EASY: mean over weeks %.6f, in one piece %.6f", len(weeks), jobs, mean,
+	t.Logf("%d weeks, %d jobs; underutilization of EASY: mean over weeks %.6f, in one piece %.6f", len(weeks), jobs,
+		mean,
 		whole)
 	if len(weeks) != 182 || jobs != 202_871 || math.Abs(mean-0.0650) > 0.00005 || math.Abs(whole-0.0786) > 0.00005 {
 		t.Error("want 182 weeks, 202871 jobs, 0.0650 and 0.0786")

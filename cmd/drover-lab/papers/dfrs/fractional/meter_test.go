@@ -151,9 +151,12 @@ func (p *idle) Wake() batch.Time {
 }
 
 func TestAPolicyWithoutProgressIsStopped(t *testing.T) {
-	in := &Instance{Set: "made", Nodes: 1, Memory: node, Jobs: []Job{{Submit: 7, Runtime: batch.Hour, Tasks: 1, Need: 1}}}
+	in := &Instance{
+		Set: "made", Nodes: 1, Memory: node, Jobs: []Job{{Submit: 7, Runtime: batch.Hour, Tasks: 1, Need: 1}},
+	}
 	run := func(p batch.Policy) error {
-		_, err := Run(t.Context(), in, Default, Period, Penalty, Options{Wrap: func(batch.Policy) batch.Policy { return p }})
+		_, err := Run(t.Context(), in, Default, Period, Penalty,
+			Options{Wrap: func(batch.Policy) batch.Policy { return p }})
 		return err
 	}
 	if e, ok := errors.AsType[*StuckError](run(&idle{})); !ok || e.Jobs != 1 || e.Since <= 100*batch.Hour ||

@@ -64,8 +64,9 @@ func settingsOf(algorithm string) (batch.Settings, error) {
 	for _, w := range words[1:] {
 		key, value, ok := strings.Cut(w, "=")
 		if _, twice := s[key]; !ok || twice || key == "period" {
-			return nil, fmt.Errorf("algorithm %s: %q, accepted: settings of the policy but its period, each once, KEY=VALUE",
-				words[0], w)
+			return nil,
+				fmt.Errorf("algorithm %s: %q, accepted: settings of the policy but its period, each once, KEY=VALUE",
+					words[0], w)
 		}
 		s[key] = value
 	}

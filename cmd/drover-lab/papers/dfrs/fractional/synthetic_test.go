@@ -99,7 +99,9 @@ func TestScalingGivesTheLoadAndChangesNothingButGaps(t *testing.T) {
 				t.Fatalf("load %d: %v, want %v", tenths, b, a)
 			}
 		}
-		if load := area / (float64(s.Nodes) * s.Jobs[len(s.Jobs)-1].Submit.Sub(0).Seconds()); math.Abs(load-float64(tenths)/10) > 1e-6 {
+		if load := area / (float64(s.Nodes) * s.Jobs[len(s.Jobs)-1].Submit.Sub(0).Seconds()); math.Abs(
+			load-float64(tenths)/10,
+		) > 1e-6 {
 			t.Errorf("load %v, want %d tenths", load, tenths)
 		}
 	}

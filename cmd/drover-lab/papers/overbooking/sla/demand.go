@@ -40,7 +40,10 @@ func (e *DemandError) Error() string {
 // Validate reports the first field out of range, as a *DemandError.
 func (d *Demand) Validate() error {
 	for _, f := range []DemandError{
-		{"fixed", d.Fixed, 1000}, {"later", d.Later, 1000}, {"slack", d.Slack, maxSlack}, {"checkpoint", d.Checkpoint, 1000},
+		{"fixed", d.Fixed, 1000},
+		{"later", d.Later, 1000},
+		{"slack", d.Slack, maxSlack},
+		{"checkpoint", d.Checkpoint, 1000},
 	} {
 		if f.Value < 0 || f.Value > f.Accept {
 			return &f

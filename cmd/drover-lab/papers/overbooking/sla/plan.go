@@ -144,7 +144,9 @@ func (p *Plan) Cases() []Case {
 						settings["maxPoF"] = pof
 						all = append(all, Case{
 							Trace: t.Name, Procs: t.Procs, Slack: slack, Way: way.Name, MaxPoF: pof, Seed: seed,
-							demand:   Demand{Fixed: Fixed, Later: Later, Slack: slack, Checkpoint: way.Checkpoint, Seed: seed},
+							demand: Demand{
+								Fixed: Fixed, Later: Later, Slack: slack, Checkpoint: way.Checkpoint, Seed: seed,
+							},
 							settings: settings, workload: p.loaded[i],
 						})
 					}

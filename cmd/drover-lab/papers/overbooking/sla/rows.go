@@ -61,7 +61,9 @@ func (r *Row) record() []string {
 		Schema, r.Trace, strconv.Itoa(int(r.Procs)), number(float64(r.Slack) / 1000), r.Way, r.MaxPoF,
 		strconv.FormatUint(r.Seed, 10),
 	}
-	for _, n := range []int{r.Offered.Jobs, r.Accepted.Jobs, r.Kept.Jobs, r.Outran.Jobs, r.Shortened.Jobs, r.Late.Jobs} {
+	for _, n := range []int{
+		r.Offered.Jobs, r.Accepted.Jobs, r.Kept.Jobs, r.Outran.Jobs, r.Shortened.Jobs, r.Late.Jobs,
+	} {
 		record = append(record, strconv.Itoa(n))
 	}
 	for _, v := range []float64{
