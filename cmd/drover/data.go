@@ -187,6 +187,8 @@ func (c *dataListCmd) Run(a *app) error {
 		t := cmdline.NewTable(a.Stdout, table.Row{
 			"data", "name", "kind", "mode", "owner", "site", "put", "used", "note",
 		})
+		t.ShortIDs()
+		t.Optional("put", "used", "owner", "kind")
 		for i := range list.Data {
 			d := &list.Data[i]
 			t.AppendRow(table.Row{

@@ -118,6 +118,8 @@ func printMoves(a *app, moves []client.Move) {
 	t := cmdline.NewTable(a.Stdout,
 		table.Row{"ordered", "job", "service", "from", "to", "epoch", "state", "why", "agent", "predicted", "realized"},
 		"epoch", "predicted", "realized")
+	t.ShortIDs()
+	t.Optional("agent", "epoch", "service", "predicted")
 	gain := func(d *time.Duration) string {
 		if d == nil {
 			return "-"

@@ -48,6 +48,8 @@ func (c *queueCmd) Run(a *app) error {
 func printQueue(a *app, jobs []*client.Job) {
 	t := cmdline.NewTable(a.Stdout,
 		table.Row{"job", "service", "owner", "site", "state", "width", "submitted", "started", "ends", "note"}, "width")
+	t.ShortIDs()
+	t.Optional("submitted", "owner", "started")
 	for _, j := range jobs {
 		t.AppendRow(table.Row{
 			j.ID, j.Service, j.Owner, j.Site, stateText(j), j.Shape.Width,

@@ -40,6 +40,8 @@ func (c *reallocateCmd) Run(a *app) error {
 			"job", "service", "from", "to", "width", "ect", "new ect", "gain", "state",
 		},
 			"width", "ect", "new ect", "gain")
+		t.ShortIDs()
+		t.Optional("service", "width")
 		for i := range r.Jobs {
 			j := &r.Jobs[i]
 			width := fmt.Sprint(j.After.Width)

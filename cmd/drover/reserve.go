@@ -91,10 +91,11 @@ func (c *reservationsCmd) Run(a *app) error {
 	return nil
 }
 
-func reservationTable(a *app, list []client.Reservation) table.Writer {
+func reservationTable(a *app, list []client.Reservation) *cmdline.Table {
 	t := cmdline.NewTable(a.Stdout,
 		table.Row{"reservation", "name", "owner", "site", "state", "width", "start", "end", "running", "waiting"},
 		"width", "running", "waiting")
+	t.Optional("waiting", "running", "owner", "name", "state")
 	for i := range list {
 		r := &list[i]
 		t.AppendRow(table.Row{

@@ -98,6 +98,8 @@ func shareTable(w io.Writer, list []client.JobUse) {
 			"peak", "",
 		},
 		"tasks", "share", "yield", "declared", "need", "uses", "memory", "declared", "peak")
+	t.ShortIDs()
+	t.Optional("peak", "declared", "need", "memory", "tasks", "service")
 	for i := range list {
 		j := &list[i]
 		need, uses, state := "-", "-", ""

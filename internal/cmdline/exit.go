@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-// Exit codes, as docs/cli.md lists them. wait and call exit with the job's own code;
+// Exit codes, as docs/scripting.md lists them. wait and call exit with the job's own code;
 // Drover's codes are above those that programs use, and follow sysexits.h where it has
 // the case.
 const (

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
+
+	"golang.org/x/term"
 )
 
 // Output is stdout. It remembers the first failed write (a full disk, a closed pipe), so
@@ -27,6 +30,19 @@ func (o *Output) Write(p []byte) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// Columns returns the width of the terminal that stdout is, 0 if it is none.
+func (o *Output) Columns() int {
+	f, ok := o.To.(*os.File)
+	if !ok {
+		return 0
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return columns
 }
 
 // Failed returns an *OutputError if a write failed, nil otherwise.

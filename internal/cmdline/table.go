@@ -3,6 +3,8 @@ package cmdline
 import (
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,32 +14,44 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// NewTable returns a table without lines, easy to read and to cut. The columns named in
-// numbers are right-aligned. Text in its rows is made Printable.
-func NewTable(w io.Writer, header table.Row, numbers ...string) table.Writer {
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.Style{
-		Name:    "plain",
-		Box:     table.BoxStyle{PaddingRight: "  "},
-		Format:  table.FormatOptions{Header: text.FormatUpper},
-		Options: table.OptionsNoBordersAndSeparators,
-	})
-	t.SuppressTrailingSpaces()
-	t.AppendHeader(header)
-	var configs []table.ColumnConfig
-	for _, n := range numbers {
-		configs = append(configs, table.ColumnConfig{Name: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(configs)
-	return printableTable{t}
+// Table is a table without lines, easy to read and to cut. On a terminal that is too narrow for
+// it, it shortens IDs, leaves out columns, and wraps the last one; files and pipes get all.
+type Table struct {
+	out      io.Writer
+	columns  int                  // of the terminal; 0 for no limit
+	configs  []table.ColumnConfig // by column
+	optional []string
+	shortIDs bool
+	header   table.Row
+	rows     []table.Row
 }
 
-// printableTable makes the text of its rows printable.
-type printableTable struct{ table.Writer }
+// NewTable returns a table with the given columns, which may be none. Those named in numbers are
+// right-aligned. Text in its rows is made Printable.
+func NewTable(w io.Writer, header table.Row, numbers ...string) *Table {
+	t := &Table{out: w, header: header}
+	if terminal, ok := w.(interface{ Columns() int }); ok {
+		t.columns = terminal.Columns()
+	}
+	for _, name := range header {
+		c := table.ColumnConfig{Name: fmt.Sprint(name)}
+		if slices.Contains(numbers, c.Name) {
+			c.Align, c.AlignHeader = text.AlignRight, text.AlignRight
+		}
+		t.configs = append(t.configs, c)
+	}
+	return t
+}
 
-// AppendRow is table.Writer's.
-func (t printableTable) AppendRow(row table.Row, configs ...table.RowConfig) {
+// Optional names the columns to leave out, from the first on, where the terminal is too narrow.
+func (t *Table) Optional(names ...string) { t.optional = names }
+
+// ShortIDs lets the table shorten IDs where the terminal is too narrow: commands take the beginning
+// of what they name.
+func (t *Table) ShortIDs() { t.shortIDs = true }
+
+// AppendRow adds a row.
+func (t *Table) AppendRow(row table.Row) {
 	shown := make(table.Row, len(row))
 	for i, cell := range row {
 		if s, ok := cell.(string); ok {
@@ -45,7 +59,103 @@ func (t printableTable) AppendRow(row table.Row, configs ...table.RowConfig) {
 		}
 		shown[i] = cell
 	}
-	t.Writer.AppendRow(shown, configs...)
+	t.rows = append(t.rows, shown)
+}
+
+// Render writes the table and returns it. An error of the writer is the writer's to remember.
+func (t *Table) Render() string {
+	rows, configs := t.rows, slices.Clone(t.configs)
+	s := t.layOut(rows, configs)
+	if t.shortIDs && t.columns > 0 && text.LongestLineLen(s) > t.columns {
+		rows = shortenIDs(rows)
+		s = t.layOut(rows, configs)
+	}
+	for _, name := range t.optional {
+		if t.columns == 0 || text.LongestLineLen(s) <= t.columns {
+			break
+		}
+		for i := range configs {
+			configs[i].Hidden = configs[i].Hidden || configs[i].Name == name
+		}
+		s = t.layOut(rows, configs)
+	}
+	if over := text.LongestLineLen(s) - t.columns; t.columns > 0 && over > 0 && len(configs) > 0 {
+		last := len(configs) - 1
+		width := 0
+		for _, row := range append(rows[:len(rows):len(rows)], t.header) {
+			if last < len(row) {
+				width = max(width, text.LongestLineLen(fmt.Sprint(row[last])))
+			}
+		}
+		if width-over >= narrowest {
+			configs[last].WidthMax, configs[last].WidthMaxEnforcer = width-over, text.WrapSoft
+			s = t.layOut(rows, configs)
+		}
+	}
+	if s != "" {
+		_, _ = fmt.Fprintln(t.out, s)
+	}
+	return s
+}
+
+// narrowest is the least width to which a column is wrapped.
+const narrowest = 12
+
+func (t *Table) layOut(rows []table.Row, configs []table.ColumnConfig) string {
+	w := table.NewWriter()
+	w.SetStyle(table.Style{
+		Name:    "plain",
+		Box:     table.BoxStyle{PaddingRight: "  "},
+		Format:  table.FormatOptions{Header: text.FormatUpper},
+		Options: table.OptionsNoBordersAndSeparators,
+	})
+	w.SuppressTrailingSpaces()
+	if len(t.header) > 0 {
+		w.AppendHeader(t.header)
+	}
+	w.SetColumnConfigs(configs)
+	w.AppendRows(rows)
+	return w.Render()
+}
+
+var uuid = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
+
+// shortenIDs cuts the IDs in the rows to whole groups, as few as tell them apart, but at least the
+// two that hold the time of a UUIDv7.
+func shortenIDs(rows []table.Row) []table.Row {
+	ids := make(map[string]bool)
+	each := func(f func(row, column int, s string)) {
+		for i, row := range rows {
+			for k, cell := range row {
+				if s, ok := cell.(string); ok {
+					f(i, k, s)
+				}
+			}
+		}
+	}
+	each(func(_, _ int, s string) {
+		for _, id := range uuid.FindAllString(s, -1) {
+			ids[id] = true
+		}
+	})
+	length := 0
+	for _, length = range []int{13, 18, 23, 36} {
+		short := make(map[string]bool)
+		for id := range ids {
+			short[id[:length]] = true
+		}
+		if len(short) == len(ids) {
+			break
+		}
+	}
+	shortened := make([]table.Row, len(rows))
+	for i, row := range rows {
+		shortened[i] = slices.Clone(row)
+	}
+	each(func(row, column int, s string) {
+		shortened[row][column] = uuid.ReplaceAllStringFunc(s, func(id string) string { return id[:length] })
+	})
+	return shortened
 }
 
 // Printable replaces control characters and those that change the direction of text.
