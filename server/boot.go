@@ -230,69 +230,24 @@ func (s *Server) rebuild(why error) error {
 	}
 	s.core = core
 	s.turns.Replace(core)
-	keys := core.Unsettled()
-	fates := make([]site.RecoveredAttempt, len(keys))
-	for i, key := range keys {
-		if fates[i], err = s.recoverByKey(key); err != nil {
-			return errors.Join(why, err)
-		}
+	r := loop.Rebuild{
+		Core: core, System: s.system, Voided: s.voided,
+		Recover: func(j *site.Job) (site.RecoveredAttempt, error) {
+			a, _, err := s.recoverAttempt(s.life, j)
+			return a, err
+		},
+		Order: func(cmds []batch.Command) {
+			for _, key := range s.windows { // their bookings were never confirmed
+				cmds = append(cmds, batch.Command{Kind: batch.CmdCancel, Key: key})
+			}
+			s.windows = nil
+			s.order(s.life, cmds)
+		},
 	}
-	if err := s.cancelUnknown(); err != nil {
+	err = r.Run(s.life, s.now())
+	s.voided = r.Voided
+	if err != nil {
 		return errors.Join(why, err)
 	}
-	return core.Recover(s.now(), fates)
-}
-
-// recoverByKey is recoverAttempt for an attempt that the batch system may be about to report.
-func (s *Server) recoverByKey(key batch.Key) (site.RecoveredAttempt, error) {
-	j, err := s.core.Job(key.Job)
-	if err != nil {
-		return site.RecoveredAttempt{}, err
-	}
-	if j.State == site.Starting || j.State == site.Running || j.Started != batch.Never {
-		found, err := s.system.Find(s.life, []batch.Key{key})
-		if err != nil {
-			return site.RecoveredAttempt{}, err
-		}
-		if len(found) > 0 && found[0].Phase >= batch.PhaseStarting {
-			return site.RecoveredAttempt{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}, nil
-		}
-	}
-	fate, _, err := s.recoverAttempt(s.life, &j)
-	if fate.Found.Phase == batch.PhaseRunning { // the batch system reports it
-		fate.Found = batch.Found{Key: key, Phase: batch.PhaseStarting}
-	}
-	return fate, err
-}
-
-// cancelUnknown cancels attempts in the batch system that the restored core does not know. It also voids
-// their keys in the core: a new job must not get one, because late reports may still name it.
-func (s *Server) cancelUnknown() error {
-	snap, err := s.system.Snapshot(s.life)
-	if err != nil {
-		return err
-	}
-	known := func(f batch.Found) bool {
-		j, err := s.core.Job(f.Key.Job)
-		return err == nil && j.Key() == f.Key
-	}
-	var cmds []batch.Command
-	for _, f := range append(snap.Waiting, snap.Running...) {
-		if known(f) {
-			continue
-		}
-		s.voided = append(s.voided, f.Key)
-		if f.Phase < batch.PhaseStarting { // otherwise the core refuses the launch
-			cmds = append(cmds, batch.Command{Kind: batch.CmdCancel, Key: f.Key})
-		}
-	}
-	for _, key := range s.voided {
-		s.core.Void(key)
-	}
-	for _, key := range s.windows { // their bookings were never confirmed
-		cmds = append(cmds, batch.Command{Kind: batch.CmdCancel, Key: key})
-	}
-	s.windows = nil
-	s.order(s.life, cmds)
 	return nil
 }

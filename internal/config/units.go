@@ -36,8 +36,8 @@ var units = []struct {
 	{"B", 1},
 }
 
-// parseBytes reads a number with its unit, rounding down to the byte.
-func parseBytes(text string) (int64, bool) {
+// ParseBytes reads a number with its unit, as 512MiB, rounding down to the byte.
+func ParseBytes(text string) (int64, bool) {
 	for _, u := range units {
 		number, found := strings.CutSuffix(text, u.suffix)
 		if !found {
@@ -54,7 +54,7 @@ func parseBytes(text string) (int64, bool) {
 
 // UnmarshalYAML reads a size with its unit.
 func (s *Size) UnmarshalYAML(n *yaml.Node) error {
-	v, ok := parseBytes(n.Value)
+	v, ok := ParseBytes(n.Value)
 	if !ok {
 		return fmt.Errorf("%q, accepted: %s", n.Value, sizeAccepted)
 	}
@@ -64,7 +64,7 @@ func (s *Size) UnmarshalYAML(n *yaml.Node) error {
 
 // UnmarshalYAML reads a rate with its unit.
 func (r *Rate) UnmarshalYAML(n *yaml.Node) error {
-	v, ok := parseBytes(strings.TrimSuffix(n.Value, "/s"))
+	v, ok := ParseBytes(strings.TrimSuffix(n.Value, "/s"))
 	if !ok {
 		return fmt.Errorf("%q, accepted: %s", n.Value, rateAccepted)
 	}

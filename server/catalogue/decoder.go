@@ -2,7 +2,6 @@ package catalogue
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -115,36 +114,13 @@ const (
 	durationAccepted = "a time with its unit, as 90s, 5m or 1h30m"
 )
 
-var byteUnits = []struct {
-	name string
-	size float64
-}{
-	{"KiB", 1 << 10},
-	{"MiB", 1 << 20},
-	{"GiB", 1 << 30},
-	{"TiB", 1 << 40},
-	{"kB", 1e3},
-	{"MB", 1e6},
-	{"GB", 1e9},
-	{"TB", 1e12},
-	{"B", 1},
-}
-
-// parseBytes parses an amount of memory: a number and a unit. It returns bytes.
+// parseBytes parses an amount of memory.
 func parseBytes(s string) (int64, error) {
-	for _, u := range byteUnits {
-		number, ok := strings.CutSuffix(s, u.name)
-		if !ok {
-			continue
-		}
-		x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		b := float64(x * u.size)
-		if err != nil || !(b >= 1 && b <= 1<<62) {
-			break
-		}
-		return int64(math.Ceil(b)), nil
+	b, ok := config.ParseBytes(s)
+	if !ok || b < 1 || b > 1<<62 {
+		return 0, fmt.Errorf("got %q, accepted: %s", s, bytesAccepted)
 	}
-	return 0, fmt.Errorf("got %q, accepted: %s", s, bytesAccepted)
+	return b, nil
 }
 
 // parseDuration parses a time of at least zero with its unit.

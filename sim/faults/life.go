@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -256,56 +257,24 @@ func (s *server) rebuild() {
 	s.core, s.ended = core, 0
 	s.remember()
 	s.recount()
-	unsettled := s.core.Unsettled()
-	fates := make([]site.RecoveredAttempt, len(unsettled))
-	for i, key := range unsettled {
-		fates[i] = s.recoverUndone(key)
+	r := loop.Rebuild{
+		Core: s.core, System: s.system, Voided: s.voided,
+		Order:   func(cmds []batch.Command) { s.system.do(s.now(), cmds) },
+		Recover: func(j *site.Job) (site.RecoveredAttempt, error) { return s.recoverAttempt(j.Key()), nil },
 	}
-	s.undone()
-	if err := s.core.Recover(s.now(), fates); err != nil {
+	if s.w.plant == KeptQueue {
+		r.Core = credulous{s.core}
+	}
+	if err := r.Run(context.Background(), s.now()); err != nil {
 		panic(violation(err.Error()))
 	}
+	s.voided = r.Voided
 	s.loop.Replace(s.core)
 	s.plan()
 	s.armed, s.due = batch.Never, true
 }
 
-// recoverUndone is recoverAttempt for an attempt that the batch system can be about to report.
-func (s *server) recoverUndone(key batch.Key) site.RecoveredAttempt {
-	starting := site.RecoveredAttempt{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}
-	j, err := s.core.Job(key.Job)
-	if err != nil {
-		panic(violation(err.Error()))
-	}
-	if a := s.system.attempts[key]; a != nil && a.phase >= batch.PhaseStarting &&
-		(j.State == site.Starting || j.State == site.Running || j.Started != batch.Never) {
-		return starting
-	}
-	f := s.recoverAttempt(key)
-	if !f.Won && f.Found.Phase == batch.PhaseRunning {
-		return starting
-	}
-	return f
-}
+// credulous is a core that accepts reports on attempts that it has undone.
+type credulous struct{ *site.Site }
 
-// undone cancels attempts in the batch system that the core does not know.
-func (s *server) undone() {
-	now := s.now()
-	s.system.engine.Advance(now)
-	for _, a := range s.system.byHandle[1:] {
-		j, err := s.core.Job(a.key.Job)
-		if err == nil && j.Key() == a.key {
-			continue
-		}
-		s.voided = append(s.voided, a.key)
-		if a.phase < batch.PhaseStarting {
-			s.system.carry(&batch.Command{Kind: batch.CmdCancel, Key: a.key})
-		}
-	}
-	if s.w.plant != KeptQueue {
-		for _, key := range s.voided {
-			s.core.Void(key)
-		}
-	}
-	s.system.engine.Pass()
-}
+func (credulous) Void(batch.Key) {}

@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"context"
+
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
@@ -49,6 +51,35 @@ func (y *system) do(now batch.Time, cmds []batch.Command) {
 // Estimate implements site.Planner.
 func (y *system) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	return y.s.w.forecaster.Estimate(now, y.engine.Policy(), asks, out)
+}
+
+// Snapshot implements loop.System.
+func (y *system) Snapshot(context.Context) (snap batch.Snapshot, err error) {
+	y.engine.Advance(y.s.now())
+	listed := make(map[*attempt]bool)
+	for _, a := range y.byHandle[1:] {
+		if listed[a] || a.phase == batch.PhaseEnded {
+			continue
+		}
+		listed[a] = true
+		f := batch.Found{Key: a.key, Phase: a.phase}
+		if a.phase < batch.PhaseStarting {
+			snap.Waiting = append(snap.Waiting, f)
+		} else {
+			snap.Running = append(snap.Running, f)
+		}
+	}
+	return snap, nil
+}
+
+// Find implements loop.System.
+func (y *system) Find(_ context.Context, keys []batch.Key) (found []batch.Found, err error) {
+	for _, key := range keys {
+		if a := y.attempts[key]; a != nil {
+			found = append(found, batch.Found{Key: key, Phase: a.phase})
+		}
+	}
+	return found, nil
 }
 
 // Standing implements site.Plan.
