@@ -63,7 +63,8 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	// A probe of a member that has left ends after its timeout.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"))
 }
 
 // beNode runs the test binary as a node's daemon. Its default is two processors.
