@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// What is left of the heap comes out in order, whatever was dropped in between.
+// The remaining entries of the heap come out in order, independent of the dropped ones.
 func TestEndsStayInOrderAfterDrops(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h ends

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 )
 
-// A driver whose processes are elsewhere says itself when they end: the engine
-// books them until then, and gives what they had to the next.
+// A driver with remote processes reports their ends itself. The engine books the processors until
+// then, and gives them to the next job.
 func TestEndlessJobEndsByFinish(t *testing.T) {
 	platform := batch.Processors(1)
 	p, err := fcfs.New(platform, nil)

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 )
 
-// golden opens a file of the golden schedules: in DROVER_GOLDEN, or beside the
-// checkout in ../shared/golden. Without them the test is skipped, and says so.
+// golden opens a file of the golden schedules, in DROVER_GOLDEN or in ../shared/golden next to
+// the checkout. If there is none, the test is skipped with a message.
 func golden(t *testing.T, name string) io.Reader {
 	t.Helper()
 	dir := os.Getenv("DROVER_GOLDEN")
@@ -103,9 +103,8 @@ func replay(p batch.Policy, l *engine.Ledger, jobs []goldenJob) startsOf {
 	}
 }
 
-// TestGoldenSchedules compares with the schedules of an established simulator.
-// Three of EASY's starts depend on whether events of one second are taken one by
-// one or together.
+// TestGoldenSchedules compares with the schedules of an established simulator. Three starts of
+// EASY depend on whether the events of one second are processed separately or together.
 func TestGoldenSchedules(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -51,7 +51,7 @@ func (s *scripted) then(at int, pass func(*batch.Decisions)) {
 	s.pass = append(s.pass, pass)
 }
 
-// decided is an observer that writes down what is decided.
+// decided is an observer that records the decisions.
 type decided struct{ lines []string }
 
 func (d *decided) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
@@ -64,7 +64,7 @@ func share(node int32, part batch.Share) batch.NodeAllocation {
 	return batch.NodeAllocation{Node: node, Processors: 1, Share: batch.One / part}
 }
 
-// The job has 20 s of work. Each line of the comments is what a pass finds done.
+// The job has 20 s of work. The comments give the work that is done at each pass.
 func TestMovedJobProgressesAfterThePenalty(t *testing.T) {
 	s, d := &scripted{}, &decided{}
 	decide := func(kind batch.DecisionKind, places ...batch.NodeAllocation) func(*batch.Decisions) {
@@ -122,8 +122,8 @@ func TestMovedJobWithoutPenaltyProgressesAtOnce(t *testing.T) {
 	}
 }
 
-// Shares that change all the time leave ends behind that no longer hold; they must
-// neither pile up nor bring jobs out of order.
+// Frequent changes of shares leave outdated ends in the heap. They must neither accumulate nor
+// change the order of the jobs.
 func TestEndsStayInOrderHoweverOftenSharesChange(t *testing.T) {
 	s := &scripted{}
 	const jobs = 50

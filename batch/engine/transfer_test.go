@@ -10,7 +10,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
-// The data lie on node 0, and take 10 s to node 1 and 3 s to node 2. There are 20 s of work.
+// The data are on node 0. Their transfer takes 10 s to node 1 and 3 s to node 2. The job has 20 s
+// of work.
 func TestJobWaitsForItsDataAtOtherPlaces(t *testing.T) {
 	s := &scripted{}
 	decide := func(kind batch.DecisionKind, places ...batch.NodeAllocation) func(*batch.Decisions) {

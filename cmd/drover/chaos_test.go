@@ -27,11 +27,10 @@ var (
 	chaosJobs = flag.Int("chaos.jobs", 300, "jobs of the chaos")
 )
 
-// TestNoJobIsLostOrRunsTwice runs two agents and three servers as
-// processes and kills them, and the supervisors of the servers, at random moments
-// while jobs are submitted, moved, reallocated, cancelled and run. Each job appends a line to
-// one file. What happens when is up to the machine; the seed only says what is
-// killed and moved in which order.
+// TestNoJobIsLostOrRunsTwice runs two agents and three servers as processes. It kills them and
+// the servers' supervisors at random while jobs are submitted, moved, reallocated, cancelled and
+// run. Each job appends a line to one file. The seed determines what is killed and moved, and in
+// which order; the timing depends on the machine.
 func TestNoJobIsLostOrRunsTwice(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
@@ -59,24 +58,24 @@ func TestNoJobIsLostOrRunsTwice(t *testing.T) {
 	c.check(ctx, grid, jobs)
 }
 
-// chaos is a grid of processes.
+// chaos is a grid of processes that are killed and restarted.
 type chaos struct {
 	t       *testing.T
 	rand    *rand.Rand // of the raging goroutine
 	program string
 	dir     string
-	lines   string // the file to which jobs append
+	lines   string // jobs append their IDs to this file
 	agents  []*victim
 	servers []*victim
-	enough  chan struct{} // closed when there was enough of it
+	enough  chan struct{} // closed after enoughRage kills
 
 	mu     sync.Mutex
 	killed map[string]int
-	moves  map[string]int // what came of orders to move
-	rounds map[string]int // what came of rounds of reallocation
+	moves  map[string]int // number of move orders by result
+	rounds map[string]int // number of reallocation rounds by result
 }
 
-// victim is a process that is killed and started again.
+// victim is a process that is killed and restarted.
 type victim struct {
 	kind, name string
 	args       []string
@@ -86,7 +85,7 @@ type victim struct {
 }
 
 func newChaos(t *testing.T, r *rand.Rand) *chaos {
-	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	program, err := exec.LookPath("drover") // testscript added it to PATH
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,8 +157,8 @@ func (c *chaos) begin() {
 	}
 }
 
-// start starts a process. One that cannot, because its predecessor still has the
-// port for a moment, is started again by revive or the next time it is killed.
+// start starts a process. If its predecessor still has the port, the new process exits; revive or
+// the next kill then restarts it.
 func (c *chaos) start(v *victim) {
 	v.cmd = exec.CommandContext(c.t.Context(), c.program, v.args...)
 	v.cmd.Stdout, v.cmd.Stderr = v.log, v.log
@@ -170,12 +169,12 @@ func (c *chaos) start(v *victim) {
 	}
 }
 
-// kill kills a process at once.
+// kill sends SIGKILL to a process and waits for its end.
 func (c *chaos) kill(v *victim) {
 	if v.cmd == nil {
 		return
 	}
-	_ = v.cmd.Process.Kill() // it may have ended by itself
+	_ = v.cmd.Process.Kill() // the process may have ended already
 	_ = v.cmd.Wait()
 	v.cmd = nil
 	c.count(c.killed, v.kind)
@@ -212,10 +211,10 @@ func supervisorsOf(dir string) []int {
 	return pids
 }
 
-// enoughRage is how many kills a run has.
+// enoughRage is the number of kills after which a run may end.
 const enoughRage = 40
 
-// rage kills and starts processes until ctx ends.
+// rage kills and restarts processes until ctx ends.
 func (c *chaos) rage(ctx context.Context) {
 	for n := 0; ; n++ {
 		if n == enoughRage {
@@ -247,7 +246,7 @@ func (c *chaos) restart(ctx context.Context, v *victim) {
 	c.start(v)
 }
 
-// pause is the pace of the chaos; nothing is waited for. False: ctx ended.
+// pause sleeps for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -259,7 +258,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// rageOn waits until there was enough of it.
+// rageOn waits until rage has made enough kills.
 func (c *chaos) rageOn(ctx context.Context) {
 	select {
 	case <-c.enough:
@@ -267,7 +266,7 @@ func (c *chaos) rageOn(ctx context.Context) {
 	}
 }
 
-// revive starts what is down.
+// revive starts the processes that do not run.
 func (c *chaos) revive() {
 	for _, v := range c.all() {
 		if v.cmd != nil && v.cmd.Process.Signal(syscall.Signal(0)) != nil {
@@ -279,14 +278,14 @@ func (c *chaos) revive() {
 	}
 }
 
-// end kills all processes, those that keep jobs too, and the jobs with them.
+// end kills all processes, also the supervisors and with them the jobs.
 func (c *chaos) end() {
 	for _, v := range c.all() {
 		c.kill(v)
 		if v.dir != "" {
 			c.killSupervisor(v)
 		}
-		_ = v.log.Close() // it is the processes that wrote
+		_ = v.log.Close() // only the processes wrote to it
 	}
 }
 
@@ -300,8 +299,8 @@ func (c *chaos) client() *client.Client {
 	return grid
 }
 
-// submitAll submits all jobs from several clients, has some of them cancelled and
-// many moved, and returns their IDs.
+// submitAll submits all jobs from several clients, cancels some of them, moves many, and returns
+// their IDs.
 func (c *chaos) submitAll(ctx, raging context.Context, grid *client.Client, spawn func(func())) []string {
 	var (
 		mu   sync.Mutex
@@ -323,7 +322,7 @@ func (c *chaos) submitAll(ctx, raging context.Context, grid *client.Client, spaw
 				mu.Unlock()
 				switch {
 				case i%20 == 7:
-					spawn(func() { _, _ = grid.Cancel(raging, job.ID) }) // its outcome is looked at in the end
+					spawn(func() { _, _ = grid.Cancel(raging, job.ID) }) // check examines its outcome
 				case i%2 == 0:
 					spawn(func() { c.move(raging, grid, job.ID) })
 				}
@@ -339,7 +338,7 @@ func (c *chaos) submitAll(ctx, raging context.Context, grid *client.Client, spaw
 	return ids
 }
 
-// move orders a job to be moved, to wherever, a few times.
+// move orders three moves of a job, each to another site.
 func (c *chaos) move(ctx context.Context, grid *client.Client, id string) {
 	for i := range 3 {
 		to := c.servers[(int(id[len(id)-1])+i)%len(c.servers)].name
@@ -357,8 +356,8 @@ func (c *chaos) move(ctx context.Context, grid *client.Client, id string) {
 	}
 }
 
-// reallocate has agents make rounds of all kinds, one after the other. Most lose a
-// site, or the agent, on their way.
+// reallocate orders one round after another, with several algorithms and heuristics. In most
+// rounds a site or the agent is killed.
 func (c *chaos) reallocate(ctx context.Context, grid *client.Client) {
 	var none time.Duration
 	for n := 0; pause(ctx, 100*time.Millisecond); n++ {
@@ -384,7 +383,7 @@ func (c *chaos) reallocate(ctx context.Context, grid *client.Client) {
 	}
 }
 
-// check waits for all outcomes and counts lines.
+// check waits for the outcomes of all jobs and counts their lines.
 func (c *chaos) check(ctx context.Context, grid *client.Client, ids []string) {
 	t := c.t
 	if len(ids) != *chaosJobs {
@@ -412,14 +411,14 @@ func (c *chaos) check(ctx context.Context, grid *client.Client, ids []string) {
 		states[state]++
 		switch n := lines[id]; {
 		case n > 1:
-			t.Errorf("job %s is %s and has run %d times", id, state, n)
+			t.Errorf("job %s is %s but ran %d times", id, state, n)
 		case state == client.Done && n != 1:
-			t.Errorf("job %s is done and has left %d lines", id, n)
+			t.Errorf("job %s is done but wrote %d lines", id, n)
 		}
 		delete(lines, id)
 	}
 	for id, n := range lines {
-		t.Errorf("%d lines of job %q, which nobody submitted", n, id)
+		t.Errorf("%d lines of job %q, which was never submitted", n, id)
 	}
 	t.Logf("outcomes: %v; killed: %v; moves: %v; rounds: %v", states, c.killed, c.moves, c.rounds)
 	if states[client.Done] < len(ids)/2 {
@@ -430,7 +429,7 @@ func (c *chaos) check(ctx context.Context, grid *client.Client, ids []string) {
 	}
 }
 
-// linesLeft returns how many lines each job has left.
+// linesLeft returns the number of lines of each job.
 func (c *chaos) linesLeft() map[string]int {
 	data, err := os.ReadFile(c.lines)
 	if err != nil {
@@ -443,7 +442,7 @@ func (c *chaos) linesLeft() map[string]int {
 	return lines
 }
 
-// keepLogs copies what the processes have said to where it outlives the test.
+// keepLogs copies the processes' logs to a directory that remains after the test.
 func (c *chaos) keepLogs() {
 	to, err := os.MkdirTemp("", "drover-chaos-")
 	if err != nil {

@@ -80,13 +80,13 @@ func TestTheEnvironmentConfiguresTheClient(t *testing.T) {
 		code, out, errOut := command(tc.env, strings.Fields(tc.args)...)
 		if code != tc.code || !strings.Contains(errOut, tc.errOut) || strings.Contains(errOut, "secret") ||
 			code == cmdline.ExitOK && out != "lyon\nnancy\n" {
-			t.Errorf("%s: exits with %d, %q, tells %q", name, code, out, errOut)
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", name, code, out, errOut)
 		}
 	}
-	// "all" means the jobs of the owner whom the file names.
+	// "all" selects the jobs of the owner that the configuration file names.
 	if code, _, errOut := command(map[string]string{"DROVER_CONFIG": good}, "job",
 		"01.."); code != cmdline.ExitNotFound || !strings.Contains(errOut, "no site has a job") {
-		t.Errorf("a range: exits with %d, tells %q", code, errOut)
+		t.Errorf("a range: exit code %d, stderr %q", code, errOut)
 	}
 }
 
@@ -122,9 +122,10 @@ func TestURLsOfOneAgentNormalizeToOneGrid(t *testing.T) {
 	at("http://u:secret@h:7410").rememberLast(movingJob, first)
 	if text, err := os.ReadFile(filepath.Join(state, "drover", "last.json")); err != nil ||
 		strings.Contains(string(text), "secret") {
-		t.Errorf("it is kept with the password: %s, %v", text, err)
+		t.Errorf("the file is missing or contains the password: %s, %v", text, err)
 	}
-	// What older versions have written is read, the younger of two that mean the same.
+	// Files of older versions can be read. If two entries are the same grid, the younger one
+	// wins.
 	old := `{"schema":"drover.last/1","jobs":{"http://h:7410/":{"job":"` + someID + `","at":"` + second.UTC().Format(
 		time.RFC3339,
 	) +
@@ -149,15 +150,15 @@ func TestARangeCanEndAtTheLastJob(t *testing.T) {
 	a.rememberLast(movingJob, time.Unix(1e9, 0))
 	for _, words := range []string{"..last", "last..", "01..last", "last..last"} {
 		code, out, errOut := command(env, "job", "-q", words)
-		if code != cmdline.ExitUsage || !strings.Contains(errOut, "USER") { // nobody's jobs
-			t.Errorf("%s: exits with %d, %q, tells %q", words, code, out, errOut)
+		if code != cmdline.ExitUsage || !strings.Contains(errOut, "USER") { // no owner is known
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", words, code, out, errOut)
 		}
 	}
 	env["USER"] = "me"
 	g.owner = "me"
 	for _, words := range []string{"..last", "last..", "01..last", "last..last"} {
 		if code, out, errOut := command(env, "job", "-q", words); code != cmdline.ExitOK || out != movingJob+"\n" {
-			t.Errorf("%s: exits with %d, %q, tells %q", words, code, out, errOut)
+			t.Errorf("%s: exit code %d, stdout %q, stderr %q", words, code, out, errOut)
 		}
 	}
 }

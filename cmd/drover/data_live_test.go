@@ -17,7 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
 
-// noiseFile writes a file of random bytes, always the same of a seed.
+// noiseFile writes a file of random bytes that depend only on the seed.
 func noiseFile(t *testing.T, name string, size int, seed byte) string {
 	t.Helper()
 	content := make([]byte, size)
@@ -41,7 +41,7 @@ func same(t *testing.T, a, b string) {
 	}
 }
 
-// stays returns the sites that have data, "lyon" or "nancy copy" each.
+// stays lists the sites that hold the data: "lyon" for the original, "nancy copy" for a copy.
 func (g *grid) stays(t *testing.T, id string) string {
 	t.Helper()
 	list := decode(t, g.must(t, cmdline.ExitOK, "--json", "data", "list"), &droverv1.AgentServiceListDataResponse{})
@@ -74,12 +74,12 @@ func TestJobsRunAtTheSiteOfStickyDataAndOtherDataAreCopied(t *testing.T) {
 	job := g.shown(t, g.must(t, cmdline.ExitOK, "submit", "lu", "order=147", "matrix=data:"+sticky[:30], "--keep",
 		"solution"))
 	if job.GetSite() != "nancy" || job.GetRequest().GetArguments()["matrix"].GetFileValue().GetDataId() != sticky {
-		t.Errorf("it is at %s with %v", job.GetSite(), job.GetRequest())
+		t.Errorf("the job is at %s with %v", job.GetSite(), job.GetRequest())
 	}
 	g.must(t, cmdline.ExitOK, "wait", job.GetId())
 	if why := g.must(t, cmdline.ExitOK, "why", job.GetId()); !strings.Contains(why, "lyon") ||
 		!strings.Contains(why, sticky) {
-		t.Errorf("nothing says why not lyon:\n%s", why)
+		t.Errorf("drover why does not explain why the job is not at lyon:\n%s", why)
 	}
 	g.must(t, cmdline.ExitRefused, "submit", "lu", "order=147", "matrix=data:"+sticky, "--site", "lyon")
 
@@ -93,7 +93,7 @@ func TestJobsRunAtTheSiteOfStickyDataAndOtherDataAreCopied(t *testing.T) {
 	}
 	g.must(t, cmdline.ExitOK, "data", "rm", kept, sticky)
 	if at := g.stays(t, kept) + g.stays(t, sticky); at != "" {
-		t.Errorf("removed, and still at %s", at)
+		t.Errorf("the removed data are still at %s", at)
 	}
 	g.must(t, cmdline.ExitNotFound, "submit", "lu", "order=147", "matrix=data:"+sticky)
 }
@@ -112,25 +112,25 @@ func TestEvictedDataAreReportedAsSuch(t *testing.T) {
 	for _, args := range [][]string{{"data", "get", first, "x"}, {"submit", "lu", "matrix=data:" + first}} {
 		p, _, stderr := inProcess(g, args...)
 		if code := run(p); code != cmdline.ExitNotFound || !strings.Contains(stderr.buf.String(), "room") {
-			t.Errorf("%v exits with %d: %s", args, code, stderr.buf.String())
+			t.Errorf("%v: exit code %d: %s", args, code, stderr.buf.String())
 		}
 	}
 	g.must(t, cmdline.ExitOK, "data", "put", file(4), "--owner", "bob", "--mode", "sticky") // in place of the second
 	p, _, stderr := inProcess(g, "data", "put", file(5), "--owner", "eve", "--site", "lyon")
 	if code := run(p); code != cmdline.ExitNoOffer || !strings.Contains(stderr.buf.String(), "drover data rm") {
-		t.Errorf("no room: exits with %d: %s", code, stderr.buf.String())
+		t.Errorf("no room: exit code %d: %s", code, stderr.buf.String())
 	}
 	g.must(t, cmdline.ExitUnavailable, "data", "put", noiseFile(t, "large", 101<<10, 6))
 	if shown := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(shown,
 		"2 handles, 80.0 KiB of 100.0 KiB (90.0 KiB per owner); 2 evicted") {
-		t.Errorf("the site tells\n%s", shown)
+		t.Errorf("drover site prints\n%s", shown)
 	}
 }
 
 // newDepots starts an agent and two sites as processes.
 func newDepots(t *testing.T) (*grid, *chaos) {
 	t.Helper()
-	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	program, err := exec.LookPath("drover") // testscript added it to PATH
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func newDepots(t *testing.T) (*grid, *chaos) {
 	return g, c
 }
 
-// arrived returns how much of some content a server has.
+// arrived returns the number of bytes of some content that a server has.
 func arrived(t *testing.T, url, sha string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, url+"/v1/content/"+sha, http.NoBody)
@@ -175,7 +175,7 @@ func arrived(t *testing.T, url, sha string) string {
 	return res.Header.Get("Upload-Offset")
 }
 
-// Data survive a killed server, and a copy resumes when either end of it is killed.
+// Data survive a killed server. A copy resumes after one of its two servers was killed.
 func TestDataSurviveKilledServers(t *testing.T) {
 	t.Parallel()
 	g, c := newDepots(t)
@@ -202,7 +202,7 @@ func TestDataSurviveKilledServers(t *testing.T) {
 			got = arrived(t, nancy.url, put.GetContent().GetSha256())
 			return got != "" && got != "0"
 		})
-		t.Logf("%s is killed when %s bytes are at nancy", end.name, got)
+		t.Logf("killing %s when %s bytes are at nancy", end.name, got)
 		c.kill(end)
 		if end == nancy {
 			c.start(end)
@@ -214,7 +214,7 @@ func TestDataSurviveKilledServers(t *testing.T) {
 	}
 	same(t, path, out)
 	if at := g.stays(t, id); at != "lyon, nancy copy" {
-		t.Errorf("they are at %q", at)
+		t.Errorf("the data are at %q", at)
 	}
 	jobs := decode(t, g.must(t, cmdline.ExitOK, "--json", "queue", "--all"),
 		&droverv1.AgentServiceListJobsResponse{}).GetJobs()
@@ -223,7 +223,7 @@ func TestDataSurviveKilledServers(t *testing.T) {
 	}
 	kept := jobs[0].GetRequest().GetKeep()["to"]
 	if at := g.stays(t, kept.GetDataId()); at != "nancy" || kept.GetMode() != droverv1.DataMode_DATA_MODE_PERSISTENT {
-		t.Errorf("what it keeps is %+v at %q", kept, at)
+		t.Errorf("kept output: %+v at %q", kept, at)
 	}
 	c.kill(nancy)
 	c.start(nancy)

@@ -25,7 +25,7 @@ func TestAnInterruptEndsReadingFromAPipe(t *testing.T) {
 		_, _, err := (&dataPutCmd{Path: path}).source(ctx, stdin)
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v, want that the reading was ended", path, err)
+			t.Errorf("%s: %v, want the reading interrupted", path, err)
 		}
 	}
 	// Release the reader that still waits for a writer.

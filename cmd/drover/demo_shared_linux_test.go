@@ -22,7 +22,7 @@ func TestSharedDemo(t *testing.T) {
 	t.Run("ends by itself, passes its checks and leaves nothing", func(t *testing.T) {
 		t.Parallel()
 		program, temp := linked(t, program), t.TempDir()
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // it is slow where the host is busy
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // slow on a busy host
 		defer cancel()
 		var stdout, stderr bytes.Buffer
 		cmd := exec.CommandContext(ctx, program, "--json", "demo", "--policy", "dfrs", "--quick")
@@ -77,7 +77,7 @@ func TestSharedDemo(t *testing.T) {
 		}
 		d.signal(syscall.SIGINT)
 		if code := d.end(); code != cmdline.ExitInterrupted {
-			t.Errorf("exits with %d: %s", code, d.errOut)
+			t.Errorf("exit code %d: %s", code, d.errOut)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
@@ -100,7 +100,7 @@ func TestSharedDemo(t *testing.T) {
 		d.until("#3 0.500") // so it has gone down
 		d.signal(syscall.SIGTERM)
 		if code := d.end(); code != cmdline.ExitInterrupted {
-			t.Errorf("exits with %d: %s", code, d.errOut)
+			t.Errorf("exit code %d: %s", code, d.errOut)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
 			t.Errorf("processes left: %v", left)

@@ -43,7 +43,7 @@ func TestSharedDemoConfigurationIsValid(t *testing.T) {
 		}
 		all := m.requests(3, 2*usualSieve)
 		if len(all) != 3*m.waves+2 || m.waves >= sharedSlots || m.waves+largeSlots <= sharedSlots {
-			t.Errorf("%d requests, %+v: the late one has to fit, and the large one not", len(all), m)
+			t.Errorf("%d requests, %+v: the late request must fit, the large one must not", len(all), m)
 		}
 		for _, r := range all {
 			if _, err := cfg.Catalogue.Service(r.service); err != nil {
@@ -53,7 +53,7 @@ func TestSharedDemoConfigurationIsValid(t *testing.T) {
 	}
 }
 
-// used is a job that has used so much when it was measured.
+// used returns a job with a share and a CPU time, measured at the given second.
 func used(id string, share float64, measured, cpu float64) client.JobUse {
 	j := client.JobUse{ID: id, Tasks: 1, Share: share, CPUTime: time.Duration(cpu * float64(time.Second))}
 	if measured > 0 {
@@ -63,7 +63,7 @@ func used(id string, share float64, measured, cpu float64) client.JobUse {
 }
 
 func TestShareMeterCountsIntervalsOfConstantShare(t *testing.T) {
-	type look struct{ at, share, measured, cpu float64 } // a share of -1: it is gone
+	type look struct{ at, share, measured, cpu float64 } // share -1: the job has ended
 	for name, test := range map[string]struct {
 		looks             []look
 		given, used, span float64
@@ -71,7 +71,7 @@ func TestShareMeterCountsIntervalsOfConstantShare(t *testing.T) {
 		"two measurements": {[]look{{1, 0.5, 0.9, 1}, {2, 0.5, 0.9, 1}, {3, 0.5, 2.9, 1.9}}, 0, 0, 0},
 		"three": {
 			[]look{{1, 0.5, 0.9, 1}, {3, 0.5, 2.9, 1.9}, {5, 0.5, 4.9, 2.8}},
-			1, 0.9, 2, // the first span began before the share was seen
+			1, 0.9, 2, // the first interval began before the share was known
 		},
 		"a share that changes": {
 			[]look{{1, 1, 0, 0}, {2, 1, 1.9, 1}, {3, 0.5, 1.9, 1}, {4, 0.5, 3.9, 2}, {6, 0.5, 5.9, 3}},
@@ -204,7 +204,7 @@ func TestSharesMustShrinkAndGrowBack(t *testing.T) {
 	}
 }
 
-// sharedExample is a board on which all has gone as it shall.
+// sharedExample returns a board on which all checks pass.
 func sharedExample() (*sharedBoard, *sharedResults) {
 	b := newSharedBoard(demoEpoch, []sharedRequest{
 		{kind: kindLong}, {kind: kindLong}, {kind: kindLate}, {kind: kindLarge},
@@ -259,7 +259,7 @@ func TestChecksOfTheSharedDemo(t *testing.T) {
 	}
 }
 
-// use is who has what when a second has passed.
+// use waits a second and returns the use of a site by these jobs.
 func use(start time.Time, jobs ...client.JobUse) *client.SiteUse {
 	<-time.After(time.Second)
 	return &client.SiteUse{

@@ -90,9 +90,9 @@ func TestDemoConfigurationsAreValid(t *testing.T) {
 	}
 }
 
-// TestDemoRequestsFitTheirSites binds every request to the catalogues: each has
-// a site wide enough, a sleep's walltime is the same at any speed, and leaves
-// the host time to start it.
+// TestDemoRequestsFitTheirSites binds every request to the catalogues. A site must be wide enough
+// for it. The walltime of a sleep must not depend on the speed, and must leave the host time to
+// start it.
 func TestDemoRequestsFitTheirSites(t *testing.T) {
 	for i := range demoSites {
 		s := &demoSites[i]
@@ -145,7 +145,7 @@ func TestDemoRequestsFitTheirSites(t *testing.T) {
 		}
 	}
 	if widest := 2 * demoSites[0].nodes; widest < 8 {
-		t.Errorf("the widest site has %d processors, and some sleep on 8", widest)
+		t.Errorf("the widest site has %d processors, but some sleep jobs need 8", widest)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestDemoRefusesAbsurdNumbersOfJobs(t *testing.T) {
 	for _, jobs := range []string{"--jobs=-1", "--jobs=1001"} {
 		p, _, stderr := inProcess(&grid{}, "demo", jobs)
 		if code := run(p); code != cmdline.ExitUsage {
-			t.Errorf("%s exits with %d: %s", jobs, code, stderr.buf.String())
+			t.Errorf("%s: exit code %d: %s", jobs, code, stderr.buf.String())
 		}
 	}
 }

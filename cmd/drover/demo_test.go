@@ -25,7 +25,7 @@ import (
 // own, which identifies its processes.
 func TestDemo(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("looks for processes in /proc")
+		t.Skip("this test finds processes in /proc")
 	}
 	program := buildDrover(t)
 	copied := func(t *testing.T) string { return linked(t, program) }
@@ -98,7 +98,7 @@ func TestDemo(t *testing.T) {
 		d.until("sleep")
 		d.signal(syscall.SIGINT)
 		if code := d.end(); code != cmdline.ExitInterrupted {
-			t.Errorf("exits with %d: %s", code, d.errOut)
+			t.Errorf("exit code %d: %s", code, d.errOut)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
@@ -118,7 +118,7 @@ func TestDemo(t *testing.T) {
 		}
 		if code := d.end(); code != cmdline.ExitFailure ||
 			!strings.HasSuffix(d.errOut, "drover: nancy has ended: signal: killed\n") {
-			t.Errorf("exits with %d: %s", code, d.errOut)
+			t.Errorf("exit code %d: %s", code, d.errOut)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
@@ -137,7 +137,7 @@ func TestDemo(t *testing.T) {
 		}
 		d.signal(syscall.SIGTERM)
 		if code := d.end(); code != cmdline.ExitOK {
-			t.Errorf("exits with %d: %s", code, d.errOut)
+			t.Errorf("exit code %d: %s", code, d.errOut)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
@@ -170,7 +170,8 @@ func buildDrover(t *testing.T) string {
 	return path
 }
 
-// processesOf returns the command lines of what runs from a path, by process.
+// processesOf returns the command lines of the processes that run the program at a path, by
+// process ID.
 func processesOf(t *testing.T, program string) map[int]string {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
@@ -180,7 +181,7 @@ func processesOf(t *testing.T, program string) map[int]string {
 	found := make(map[int]string)
 	for _, link := range links {
 		if target, err := os.Readlink(link); err != nil || target != program {
-			continue // also a process that has ended, which has no target
+			continue // an ended process has no target
 		}
 		dir := filepath.Dir(link)
 		line, err := os.ReadFile(filepath.Join(dir, "cmdline"))
@@ -206,7 +207,7 @@ func startDemo(t *testing.T, program string, args ...string) *runningDemo {
 	return startDemoAs(t, nil, program, args...)
 }
 
-// startDemoAs starts a demo with attributes, which may make it another user's.
+// startDemoAs starts a demo with process attributes, for example as another user.
 func startDemoAs(t *testing.T, as *syscall.SysProcAttr, program string, args ...string) *runningDemo {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // far more than any case takes
@@ -237,7 +238,7 @@ func startDemoAs(t *testing.T, as *syscall.SysProcAttr, program string, args ...
 	return d
 }
 
-// until reads up to a line with a word in it.
+// until reads up to a line that contains the word.
 func (d *runningDemo) until(word string) string {
 	d.t.Helper()
 	for d.lines.Scan() {
@@ -274,7 +275,7 @@ func (d *runningDemo) end() int {
 	return cmdline.ExitOK
 }
 
-// gone waits until no process of the demo's program is left.
+// gone waits until all processes of the demo's program have ended.
 func (d *runningDemo) gone() {
 	d.t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)

@@ -186,7 +186,7 @@ func TestClosestDecisionInvolvesAQueue(t *testing.T) {
 	const cs = 10 * time.Millisecond
 	decided(0, at("lyon", 0, 0), at("toulouse", 0, 10*cs)) // no queue
 	decided(1, at("lyon", 100*cs, 0), missing)             // no choice
-	// 90 ms: nobody would see it
+	// 90 ms is too short to be seen.
 	decided(2, at("lyon", 100*cs, 0), at("toulouse", 100*cs, 9*cs))
 	decided(3, at("lyon", 100*cs, 0), at("toulouse", 0, 30*cs))                              // 300 ms
 	decided(4, at("lyon", 0, 0), at("toulouse", 100*cs, 20*cs), at("nancy", 100*cs, 900*cs)) // 200 ms
@@ -232,6 +232,6 @@ func TestChecksFindWrongResults(t *testing.T) {
 	}
 	if v.picture(asked(7, 4), file.Bytes()) == nil || v.picture(asked(6, 5), file.Bytes()) == nil ||
 		v.picture(asked(6, 4), file.Bytes()[:file.Len()/2]) == nil {
-		t.Error("a wrong picture passes")
+		t.Error("a wrong picture is accepted")
 	}
 }

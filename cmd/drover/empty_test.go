@@ -38,7 +38,7 @@ func TestAGridWithoutSitesIsReported(t *testing.T) {
 	} {
 		p, out, stderr := inProcess(g, strings.Fields(tc.args)...)
 		if code := run(p); code != tc.code || out.Len() > 0 || !strings.Contains(stderr.buf.String(), tc.stderr) {
-			t.Errorf("%s exits with %d: %s%s", tc.args, code, out, stderr.buf.String())
+			t.Errorf("%s: exit code %d: %s%s", tc.args, code, out, stderr.buf.String())
 		}
 	}
 }

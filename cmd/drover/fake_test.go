@@ -17,11 +17,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 )
 
-// movingJob is the job that the fake grid is about.
+// movingJob is the ID of the fake grid's job.
 const movingJob = "01a1fddd-b7ba-7e51-8bf0-783efd4419a7"
 
-// fakeGrid is an agent on a real socket that tells of a job which moves from
-// lyon to nancy, and of what it was asked to do.
+// fakeGrid is an agent on a real socket. It reports a job that moves from lyon to nancy, and
+// records the requests that it receives.
 type fakeGrid struct {
 	url string
 
@@ -31,7 +31,7 @@ type fakeGrid struct {
 	reallocated *droverv1.ReallocateRequest
 	filter      string
 	polls       int
-	outcome     droverv1.MoveState // of the move, on the third look
+	outcome     droverv1.MoveState // of the move, from the third poll on
 	waiting     int32              // at lyon
 	owner       string             // of the job
 }
@@ -160,7 +160,7 @@ func (f agentFace) FindJob(context.Context, *droverv1.FindJobRequest) (*droverv1
 	}, nil
 }
 
-// ListJobs has two pages, and a site that is silent on both.
+// ListJobs has two pages. On both, one site does not answer.
 func (f agentFace) ListJobs(
 	_ context.Context, req *droverv1.AgentServiceListJobsRequest,
 ) (*droverv1.AgentServiceListJobsResponse, error) {
@@ -208,7 +208,7 @@ func (f serverFace) GetJob(context.Context, *droverv1.GetJobRequest) (*droverv1.
 	return &droverv1.GetJobResponse{Job: f.job()}, nil
 }
 
-// WatchJob breaks off, as the server of a site does that is lost.
+// WatchJob fails, as if the site's server were down.
 func (f serverFace) WatchJob(
 	context.Context, *droverv1.WatchJobRequest, *connect.ServerStream[droverv1.WatchJobResponse],
 ) error {

@@ -13,12 +13,12 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// A farm and a site that counts no licenses, as processes: who needs a license goes to
-// the farm, though the other site is idle, and the record says why; the one copy of it
-// goes to the job that has to be done soon, and then back. What nobody can serve is refused
-// at once, with the reason of each site.
+// A farm and a site without licenses run as processes. A job that needs a license goes to the
+// farm although the other site is idle, and its record says why. The only copy goes to the job
+// with the early deadline, and then back. A request that no site can serve is refused
+// immediately, with the reason of each site.
 func TestJobsRunAtTheSiteWithTheirLicenses(t *testing.T) {
-	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	program, err := exec.LookPath("drover") // testscript added it to PATH
 	if err != nil {
 		t.Fatal(err)
 	}

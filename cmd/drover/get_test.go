@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
-// Names of outputs come from servers: they may not lead out of the directory.
+// Servers choose the names of outputs, so a name must not lead out of the directory.
 func TestOutputNamesCannotLeaveTheDirectory(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"", ".", "..", "../x", "/x", "a/b", "a/../../x"} {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent"
 )
 
-// shellBlocks are the commands in a document for the reader to run.
+// shellBlocks matches the commands in a document.
 var shellBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
 func TestTheCommandsOfTheHTTPDocumentationWork(t *testing.T) {
@@ -30,7 +30,7 @@ func TestTheCommandsOfTheHTTPDocumentationWork(t *testing.T) {
 	g := startGrid(t)
 	for _, document := range []struct {
 		path string
-		says []string // some of what the commands print
+		says []string // parts of the commands' output
 	}{
 		{"README.md", []string{"mandelbrot: Renders a view", `"state":"JOB_STATE_`}},
 		{"docs/http.md", []string{
@@ -65,11 +65,11 @@ func TestTheCommandsOfTheHTTPDocumentationWork(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v:\n%s", err, out)
 			}
-			// What an answer in JSON has between its parts is left open.
+			// The whitespace in a JSON answer is not specified.
 			said := strings.ReplaceAll(string(out), `": "`, `":"`)
 			for _, want := range document.says {
 				if !strings.Contains(said, want) {
-					t.Errorf("nothing says %s:\n%s", want, out)
+					t.Errorf("no %s in the output:\n%s", want, out)
 				}
 			}
 			picture, err := os.ReadFile(filepath.Join(dir, "picture.png"))

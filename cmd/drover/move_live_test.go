@@ -7,19 +7,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// must runs a command line on a grid and returns what it prints.
+// must runs a command line on a grid, requires its exit code, and returns its output.
 func (g *grid) must(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	p, out, stderr := inProcess(g, args...)
 	p.Terminal = false
 	if got := run(p); got != code {
-		t.Fatalf("drover %s exits with %d: %s%s", strings.Join(args, " "), got, out, stderr.buf.String())
+		t.Fatalf("drover %s: exit code %d: %s%s", strings.Join(args, " "), got, out, stderr.buf.String())
 	}
 	return strings.TrimSpace(out.String())
 }
 
-// TestMoveDrainAndResolveOnARealGrid orders by hand what agents order by
-// themselves.
+// TestMoveDrainAndResolveOnARealGrid gives the orders that agents usually give.
 func TestMoveDrainAndResolveOnARealGrid(t *testing.T) {
 	g := startGrid(t)
 	job := g.must(t, cmdline.ExitOK, "submit", "sleep", "seconds=1", "--begin", "1h")
@@ -36,7 +35,7 @@ func TestMoveDrainAndResolveOnARealGrid(t *testing.T) {
 		t.Errorf("the job is %s", shown)
 	}
 	if got := g.must(t, cmdline.ExitRefused, "move", job, to); got != "" {
-		t.Errorf("a move to where it is prints %q", got)
+		t.Errorf("a move to the job's own site prints %q", got)
 	}
 	if got := g.must(t, cmdline.ExitOK, "drain", to, "--wait"); !strings.HasPrefix(got, to+" accepts no new jobs: ") ||
 		!strings.HasSuffix(got, ", 0 waiting") {
@@ -73,6 +72,6 @@ func TestJobsInAReservationStayAtADrainedSite(t *testing.T) {
 	g.must(t, cmdline.ExitOK, "submit", "sleep", "seconds=60", "--into", talk)
 	p, _, stderr := inProcess(g, "drain", "lyon")
 	if code := run(p); code != cmdline.ExitOK || !strings.Contains(stderr.buf.String(), "1 waiting jobs stay") {
-		t.Errorf("drain exits with %d and tells %q", code, stderr.buf.String())
+		t.Errorf("drain: exit code %d, stderr %q", code, stderr.buf.String())
 	}
 }

@@ -17,13 +17,13 @@ func (f *fakeGrid) drover(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errOut.buf.String()
 }
 
-// expect fails unless a command exits with a code and prints what the patterns
-// say: on stdout, and on stderr.
+// expect fails the test unless a command has the exit code, and its stdout and stderr match the
+// patterns.
 func (f *fakeGrid) expect(t *testing.T, code int, stdout, stderr string, args ...string) {
 	t.Helper()
 	got, out, errOut := f.drover(args...)
 	if got != code || !regexp.MustCompile(stdout).MatchString(out) || !regexp.MustCompile(stderr).MatchString(errOut) {
-		t.Errorf("drover %s exits with %d\nstdout: %s\nstderr: %s", strings.Join(args, " "), got, out, errOut)
+		t.Errorf("drover %s: exit code %d\nstdout: %s\nstderr: %s", strings.Join(args, " "), got, out, errOut)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestResolveOnlyExplainsWithoutYes(t *testing.T) {
 			"resolve", movingJob, as, "--at", "nancy", "--epoch", "2")
 	}
 	if f.settled != nil {
-		t.Fatalf("it was done: %v", f.settled)
+		t.Fatalf("the move was settled without --yes: %v", f.settled)
 	}
 	f.expect(t, cmdline.ExitOK, `^`+movingJob+` at nancy: waiting\n$`, `^$`,
 		"resolve", movingJob, "take-back", "--at", "nancy", "--epoch", "2", "--reason", "burnt", "--yes")

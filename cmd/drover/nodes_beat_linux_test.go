@@ -14,9 +14,10 @@ import (
 
 func contextOfCleanup() context.Context { return context.Background() }
 
-// beatScript writes down, in a file of its job, where it runs and when by CLOCK_BOOTTIME,
-// again and again until it is ordered to end, or for a while; and whether another copy of the
-// same job lives when it begins. It does not listen to SIGTERM.
+// beatScript appends a line to a file of its job at its start, periodically, and at its end. A
+// line has the host and the time of CLOCK_BOOTTIME. Another line reports that a second copy of
+// the job runs at the start. The script ends after a number of beats or when a file exists. It
+// ignores SIGTERM.
 const beatScript = `trap '' TERM
 file=$1/$DROVER_JOB_ID
 host=$(readlink /proc/self/ns/net)
@@ -37,7 +38,7 @@ done
 note end
 `
 
-// beatYAML offers it.
+// beatYAML defines services that run beatScript.
 const beatYAML = `
     - name: beat
       doc: Lives until a file is there.
@@ -62,20 +63,20 @@ type copyOf struct {
 	ended       bool    // by itself
 }
 
-// beats is the directory in which programs write.
+// beats returns the directory to which the programs write.
 func (c *cluster) beats() string {
 	dir := c.file("beats")
 	c.must(os.MkdirAll(dir, 0o700))
 	return dir
 }
 
-// beat submits a job that beats.
+// beat submits a job that runs beatScript.
 func (c *cluster) beat(service string, args ...string) string {
 	c.t.Helper()
 	return c.run(cmdline.ExitOK, append([]string{"submit", service, "dir=" + c.beats()}, args...)...)
 }
 
-// finish tells a job to end by itself.
+// finish tells jobs to end normally.
 func (c *cluster) finish(ids ...string) {
 	c.t.Helper()
 	for _, id := range ids {
@@ -83,8 +84,8 @@ func (c *cluster) finish(ids ...string) {
 	}
 }
 
-// copies returns the executions of a job in the order of their beginnings, and fails the
-// test if two were there at the same time.
+// copies returns the executions of a job in the order of their starts. It fails the test if two
+// executions overlap.
 func (c *cluster) copies(id string) []copyOf {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.beats(), id))
@@ -98,18 +99,18 @@ func (c *cluster) copies(id string) []copyOf {
 	return all
 }
 
-// copiesIn reads what programs of one job have written.
+// copiesIn parses the lines of one job's programs.
 func copiesIn(text string) (all []copyOf, wrong []string) {
 	by := map[int]*copyOf{}
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)
 		if len(words) != 4 || !strings.HasSuffix(line, "\n") {
-			continue // it is being written
+			continue // incomplete
 		}
 		pid, bad := strconv.Atoi(words[1])
 		at, bad2 := strconv.ParseFloat(words[3], 64)
 		if bad != nil || bad2 != nil {
-			wrong = append(wrong, "it says "+line)
+			wrong = append(wrong, "invalid line "+line)
 			continue
 		}
 		if by[pid] == nil {
@@ -140,7 +141,7 @@ func copiesIn(text string) (all []copyOf, wrong []string) {
 	return all, wrong
 }
 
-// on returns the node on which a job's nth copy runs, once it does.
+// on waits until a job's nth copy runs, and returns its node.
 func (c *cluster) on(id string, n int) *machine {
 	c.t.Helper()
 	var all []copyOf
@@ -163,10 +164,10 @@ func TestOverlappingCopiesAreDetected(t *testing.T) {
 		copies int
 		wrong  int
 	}{
-		"one after the other": {"begin 1 a 1.00\nbeat 1 a 2.00\nbegin 2 b 2.00\nend 2 b 3.00\n", 2, 0},
-		"overlapping":         {"begin 1 a 1.00\nbegin 2 b 1.50\nbeat 1 a 1.51\n", 2, 1},
-		"seen by itself":      {"begin 1 a 1.00\ntwice 2 b 1.50\nbegin 2 b 1.50\n", 2, 1},
-		"half a line":         {"begin 1 a 1.00\nbeat 1 a", 1, 0},
+		"one after the other":  {"begin 1 a 1.00\nbeat 1 a 2.00\nbegin 2 b 2.00\nend 2 b 3.00\n", 2, 0},
+		"overlapping":          {"begin 1 a 1.00\nbegin 2 b 1.50\nbeat 1 a 1.51\n", 2, 1},
+		"detected by the copy": {"begin 1 a 1.00\ntwice 2 b 1.50\nbegin 2 b 1.50\n", 2, 1},
+		"half a line":          {"begin 1 a 1.00\nbeat 1 a", 1, 0},
 	} {
 		if all, wrong := copiesIn(c.text); len(all) != c.copies || len(wrong) != c.wrong {
 			t.Errorf("%s: %+v %q", name, all, wrong)

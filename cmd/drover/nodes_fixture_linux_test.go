@@ -21,8 +21,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/netns"
 )
 
-// cluster is a site whose nodes are hosts of their own, with an agent and the server on
-// another one, the front end. All are real processes.
+// cluster is a site with each node on its own host. The agent and the server are on another host,
+// the front end. All are real processes.
 type cluster struct {
 	t       testing.TB
 	program string
@@ -40,7 +40,7 @@ type machine struct {
 	dir    string
 }
 
-// hosted is a process that is killed and started again.
+// hosted is a process that is killed and restarted.
 type hosted struct {
 	name string
 	host *netns.Host
@@ -49,11 +49,12 @@ type hosted struct {
 	log  string
 }
 
-// clusters tells those of one process apart: control groups are all in one place.
+// clusters numbers the clusters of this process, because the names of all control groups must
+// differ.
 var clusters atomic.Int64
 
-// newCluster starts a site of n nodes, each with some processors. The configuration gets
-// the lines, in which the keys of nodes stand for more of them: {score: 100}.
+// newCluster starts a site of n nodes, each with some processors. It adds the lines to the
+// configuration, and keys[i] to node i, for example "score: 100".
 func newCluster(t testing.TB, n, processors int, lines, services string, keys ...string) *cluster {
 	t.Helper()
 	names := []string{"front"}
@@ -62,7 +63,7 @@ func newCluster(t testing.TB, n, processors int, lines, services string, keys ..
 		names = append(names, prefix+"-"+string(rune('a'+i)))
 	}
 	hosts := netns.New(t, names...)
-	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	program, err := exec.LookPath("drover") // testscript added it to PATH
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ services:
 	}
 	c.start(c.agent)
 	c.until("the agent is there", func() bool { return c.said(c.agent, "is up at") > 0 })
-	c.start(c.server) // it asks a seed that is not there every 2 seconds
+	c.start(c.server) // it retries an absent seed only every 2 seconds
 	c.until("the site is up", func() bool {
 		text, code := c.try("sites")
 		return code == cmdline.ExitOK && strings.Contains(text, "lyon")
@@ -114,14 +115,14 @@ services:
 	return c
 }
 
-// top returns the use of the site.
+// top returns the current use of the site.
 func (c *cluster) top() *droverv1.WatchSiteResponse {
 	c.t.Helper()
 	return decode(c.t, c.run(cmdline.ExitOK, "--json", "top", "lyon", "--once"), &droverv1.WatchSiteResponse{})
 }
 
-// shortDir is a directory whose name does not get longer with the test's: sockets of
-// supervisors are in it.
+// shortDir returns a directory with a short path, without the test's name, because the path of a
+// socket is limited.
 func shortDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "drover-nodes-") //nolint:usetesting // see above
@@ -130,7 +131,7 @@ func shortDir(t testing.TB) string {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("what the processes have said is in %s", dir)
+			t.Logf("the logs of the processes are in %s", dir)
 			return
 		}
 		if err := os.RemoveAll(dir); err != nil {
@@ -167,21 +168,21 @@ func (c *cluster) start(r *hosted) {
 	}
 }
 
-// kill kills a process at once.
+// kill sends SIGKILL to a process and waits for its end.
 func (c *cluster) kill(r *hosted) {
 	if r == nil || r.cmd == nil {
 		return
 	}
-	_ = r.cmd.Process.Kill() // it may have ended by itself
+	_ = r.cmd.Process.Kill() // the process may have ended already
 	_ = r.cmd.Wait()
 	r.cmd = nil
 }
 
-// off turns a node off: daemon, supervisor and tasks are gone at once.
+// off powers a node off: it kills the daemon, the supervisor and the tasks.
 func (c *cluster) off(m *machine) {
 	c.t.Helper()
 	over := make(chan struct{})
-	go func() { // a zombie is no process any more
+	go func() { // reaps the daemon; Off ignores zombies
 		c.kill(m.daemon)
 		close(over)
 	}()
@@ -191,7 +192,7 @@ func (c *cluster) off(m *machine) {
 	<-over
 }
 
-// cut and heal take a node off the network and put it back.
+// cut disconnects a node from the network, heal reconnects it.
 func (c *cluster) cut(m *machine)  { c.must(m.Cut(c.t.Context())) }
 func (c *cluster) heal(m *machine) { c.must(m.Heal(c.t.Context())) }
 
@@ -202,7 +203,7 @@ func (c *cluster) must(err error) {
 	}
 }
 
-// end kills everything, and takes away what the dead have left of control groups.
+// end kills all processes and removes their control groups.
 func (c *cluster) end() {
 	c.kill(c.server)
 	c.kill(c.agent)
@@ -227,7 +228,7 @@ func removeGroups(t testing.TB, name string) {
 		if err == nil && d.IsDir() && strings.Contains(path, "/"+name) {
 			dirs = append(dirs, path)
 		}
-		return nil // others come and go meanwhile
+		return nil // other tests change their groups concurrently
 	})
 	for i := len(dirs) - 1; i >= 0; i-- { // those within first
 		if err := syscall.Rmdir(dirs[i]); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -256,12 +257,12 @@ func (c *cluster) try(args ...string) (string, int) {
 	return strings.TrimSpace(out.String()), cmdline.ExitOK
 }
 
-// run is try with the exit code that is wanted.
+// run is try with a required exit code.
 func (c *cluster) run(code int, args ...string) string {
 	c.t.Helper()
 	text, got := c.try(args...)
 	if got != code {
-		c.t.Fatalf("drover %s exits with %d: %s", strings.Join(args, " "), got, text)
+		c.t.Fatalf("drover %s: exit code %d: %s", strings.Join(args, " "), got, text)
 	}
 	return text
 }
@@ -272,7 +273,7 @@ func (c *cluster) shown(id string) *droverv1.Job {
 	return decode(c.t, c.run(cmdline.ExitOK, "--json", "job", id), &droverv1.Job{})
 }
 
-// until asks again until it is so.
+// until polls a condition.
 func (c *cluster) until(what string, so func() bool) {
 	c.t.Helper()
 	limit := time.After(time.Minute)
@@ -282,16 +283,16 @@ func (c *cluster) until(what string, so func() bool) {
 		select {
 		case <-tick.C:
 		case <-limit:
-			c.t.Fatal("not so after a minute: ", what)
+			c.t.Fatal("not true after a minute: ", what)
 		}
 	}
 }
 
-// mute and unmute have nothing that a node says reach the front end.
+// mute drops all messages from a node to the front end, unmute passes them again.
 func (c *cluster) mute(m *machine)   { c.must(m.Mute(c.t.Context(), c.front)) }
 func (c *cluster) unmute(m *machine) { c.must(m.Unmute(c.t.Context(), c.front)) }
 
-// lose does something to nodes that has the server lose them, and waits until it knows.
+// lose calls how for each node and waits until the server knows that the nodes are down.
 func (c *cluster) lose(how func(*machine), nodes ...*machine) {
 	c.t.Helper()
 	before := make([]int, len(nodes))
@@ -306,7 +307,7 @@ func (c *cluster) lose(how func(*machine), nodes ...*machine) {
 	}
 }
 
-// said returns how often a process has said something.
+// said counts a text in a process's log.
 func (c *cluster) said(r *hosted, text string) int {
 	c.t.Helper()
 	log, err := os.ReadFile(r.log)

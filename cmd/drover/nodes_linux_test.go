@@ -10,10 +10,10 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// A site whose nodes are other hosts: real daemons, supervisors and programs,
-// each host in a network namespace of its own.
+// These tests use a site with each node on its own host: real daemons, supervisors and programs,
+// each host in its own network namespace.
 
-// submitResult has every node run one of the jobs.
+// placed fails the test unless the jobs use all nodes.
 func (c *cluster) placed(ids ...string) {
 	c.t.Helper()
 	used := map[*machine]bool{}
@@ -25,14 +25,14 @@ func (c *cluster) placed(ids ...string) {
 	}
 }
 
-// done has jobs end by themselves, and checks that each has run so often.
+// done tells jobs to end, and checks that each ran the given number of times.
 func (c *cluster) done(copies int, ids ...string) {
 	c.t.Helper()
 	c.finish(ids...)
 	for _, id := range ids {
 		c.run(cmdline.ExitOK, "wait", id)
 		if all := c.copies(id); len(all) != copies || !all[len(all)-1].ended {
-			c.t.Errorf("job %s has run as %+v, want %d copies", id, all, copies)
+			c.t.Errorf("job %s ran as %+v, want %d copies", id, all, copies)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestJobsRunOnAllHostsOfASite(t *testing.T) {
 			c.placed(ids...)
 			for _, id := range ids {
 				if v := c.shown(id); len(v.Nodes) != 1 || v.Nodes[0] != c.on(id, 1).Name {
-					t.Errorf("job %s is said to be on %q", id, v.Nodes)
+					t.Errorf("job %s is shown on %q", id, v.Nodes)
 				}
 			}
 			c.done(1, ids...)
@@ -96,7 +96,7 @@ func TestJobsRunOnAllHostsOfASite(t *testing.T) {
 	}
 }
 
-// Idempotent jobs run again elsewhere; the other job has failed with a reason.
+// The idempotent job runs again on another node. The other job fails with a reason.
 func TestPoweredOffNodesLoseOnlyTheirJobs(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 3, 1, "lease: 3s\npolicy: {name: easy}\n", beatYAML)
@@ -105,7 +105,7 @@ func TestPoweredOffNodesLoseOnlyTheirJobs(t *testing.T) {
 	c.off(first)
 	c.off(second)
 	if on := c.on(again, 2); on == first || on == second {
-		t.Error("it continues on its old node")
+		t.Error("the job runs again on a node that is off")
 	}
 	c.run(cmdline.ExitFailure, "wait", plain)
 	if v := c.shown(plain); v.GetState() != droverv1.JobState_JOB_STATE_FAILED || v.Outcome == nil ||
@@ -120,13 +120,13 @@ func TestPoweredOffNodesLoseOnlyTheirJobs(t *testing.T) {
 	c.placed(ids...)
 	c.done(1, ids...)
 	if n := len(c.copies(plain)); n != 1 {
-		t.Errorf("the one that failed has run %d times", n)
+		t.Errorf("the failed job ran %d times", n)
 	}
 }
 
-// A node that nobody reaches for longer than the lease ends its jobs, and they begin
-// elsewhere only then. So does one that hears all and of which nobody hears: what it was
-// sent and has not answered prolongs nothing.
+// A node that is unreachable for longer than the lease ends its jobs, and only then do they start
+// on another node. The same holds for a node that receives all messages but whose answers are
+// lost: only an answered renewal extends the lease.
 func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 5, 1, "lease: 3s\npolicy: {name: easy}\n", beatYAML)
@@ -136,7 +136,7 @@ func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
 	c.lose(c.mute, mute)
 	for _, id := range []string{again, unheard} {
 		if on := c.on(id, 2); slices.Contains([]*machine{away, mute, third}, on) {
-			t.Error("it starts on an unreachable node")
+			t.Error("the job starts on an unreachable node")
 		}
 	}
 	c.run(cmdline.ExitFailure, "wait", plain)
@@ -152,12 +152,12 @@ func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
 	c.placed(ids...)
 	c.done(1, ids...)
 	if n := len(c.copies(plain)); n != 1 {
-		t.Errorf("the one that failed has run %d times", n)
+		t.Errorf("the failed job ran %d times", n)
 	}
 }
 
-// A partition that is shorter than the lease ends no job. Jobs that end meanwhile are
-// reported afterwards.
+// A partition that is shorter than the lease ends no job. Jobs that end during the partition are
+// reported after it.
 func TestAShortPartitionEndsNoJob(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, 2, "lease: 15s\npolicy: {name: easy}\n", beatYAML)
@@ -172,11 +172,11 @@ func TestAShortPartitionEndsNoJob(t *testing.T) {
 	}
 	c.lose(c.cut, away)
 	c.finish(there[0])
-	c.until("it has ended there", func() bool { return c.copies(there[0])[0].ended })
+	c.until("the job has ended on the unreachable node", func() bool { return c.copies(there[0])[0].ended })
 	if v := c.shown(there[0]); v.GetState() != droverv1.JobState_JOB_STATE_RUNNING {
-		t.Errorf("the state must be unknown, and is %s", v.State)
+		t.Errorf("state %s, want RUNNING until the node answers", v.State)
 	}
-	late := c.beat("again") // waits, for nothing is free that anybody knows of
+	late := c.beat("again") // it waits: no other processor is known to be free
 	c.heal(away)
 	c.done(1, there[0])
 	c.done(1, ids...)
@@ -188,8 +188,8 @@ func TestAShortPartitionEndsNoJob(t *testing.T) {
 	}
 }
 
-// A server that is killed during a partition knows no more than before: what it cannot
-// ask about is unknown until the lease is over, or the node answers.
+// A restart does not tell a server more about an unreachable node: the state of its jobs is
+// unknown until the lease ends or the node answers.
 func TestAServerKilledDuringAPartitionStartsNoJobTwice(t *testing.T) {
 	for name, heals := range map[string]bool{"that lasts": false, "that heals": true} {
 		t.Run(name, func(t *testing.T) {
@@ -204,14 +204,14 @@ func TestAServerKilledDuringAPartitionStartsNoJobTwice(t *testing.T) {
 				c.cut(m)
 			}
 			c.kill(c.server)
-			c.finish(plain) // nobody hears of it
+			c.finish(plain) // its end cannot be reported
 			c.start(c.server)
 			c.until("the server is there again", func() bool {
 				_, code := c.try("job", other)
 				return code == cmdline.ExitOK
 			})
 			if n := len(c.copies(other)); n != 1 {
-				t.Errorf("what ran elsewhere has run %d times", n)
+				t.Errorf("the job on the reachable node ran %d times", n)
 			}
 			runs := 1
 			if !heals {

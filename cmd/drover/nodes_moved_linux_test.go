@@ -25,7 +25,8 @@ const primesYAML = `
       model: {fixed: {width: 1, time: 10m}}
 `
 
-// known returns a number of primes that takes a node about so long to count.
+// known returns a bound and the number of primes below it. A node takes about the given time to
+// count them.
 func (c *cluster) known(want time.Duration) (below, primes int) {
 	c.t.Helper()
 	id := c.run(cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(counts[0].below))
@@ -41,8 +42,8 @@ func (c *cluster) known(want time.Duration) (below, primes int) {
 	return below, primes
 }
 
-// who returns the running jobs of a node.
-func (c *cluster) who(m *machine) (ids []string) {
+// jobsOn returns the running jobs of a node.
+func (c *cluster) jobsOn(m *machine) (ids []string) {
 	c.t.Helper()
 	for _, j := range c.top().Jobs {
 		if slices.Contains(j.Nodes, m.Name) {
@@ -52,8 +53,8 @@ func (c *cluster) who(m *machine) (ids []string) {
 	return ids
 }
 
-// Two of four jobs leave, which had shared a node: one of the other two takes it, with
-// what it has counted so far. Then that node loses its power.
+// Two nodes run two jobs each. The jobs of one node are cancelled, so one of the other two jobs
+// moves there with its checkpoint. Then that node is powered off.
 func TestACheckpointMovesBetweenHostsWithACorrectResult(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, 1, "lease: 3s\npolicy: {name: dfrs, settings: {algorithm: 'GreedyPM*/per/opt=min/minvt=1', "+
@@ -65,13 +66,13 @@ func TestACheckpointMovesBetweenHostsWithACorrectResult(t *testing.T) {
 	from, to := c.nodes[0], c.nodes[1]
 	var stay []string
 	c.until("they run two by two", func() bool {
-		stay = c.who(from)
-		return len(stay) == 2 && len(c.who(to)) == 2
+		stay = c.jobsOn(from)
+		return len(stay) == 2 && len(c.jobsOn(to)) == 2
 	})
-	c.run(cmdline.ExitOK, append([]string{"cancel"}, c.who(to)...)...)
+	c.run(cmdline.ExitOK, append([]string{"cancel"}, c.jobsOn(to)...)...)
 	var moved string
 	c.until("one of the others moves", func() bool {
-		for _, id := range c.who(to) {
+		for _, id := range c.jobsOn(to) {
 			if slices.Contains(stay, id) {
 				moved = id
 			}
@@ -87,7 +88,7 @@ func TestACheckpointMovesBetweenHostsWithACorrectResult(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, logs)
 		}
 		if id == moved && !strings.Contains(logs, "resumed at") {
-			t.Errorf("it has started again from the beginning:\n%s", logs)
+			t.Errorf("the moved job restarted from the beginning:\n%s", logs)
 		}
 	}
 	if v := c.shown(moved); v.Checkpoints < 1 || v.Attempt < 3 || v.Nodes[0] != from.Name {
@@ -111,7 +112,7 @@ const spinYAML = `
       model: {fixed: {width: 1, time: 60s}}
 `
 
-// uptime is what beats write down.
+// uptime returns the time of CLOCK_BOOTTIME, as in the lines of beatScript.
 func uptime(t testing.TB) float64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/uptime")
@@ -139,7 +140,7 @@ func computed(t testing.TB, pid int) time.Duration {
 	return time.Duration(used)
 }
 
-// sleepUntil waits until an instant of CLOCK_BOOTTIME; it is what is measured.
+// sleepUntil waits until an instant of CLOCK_BOOTTIME, the clock of the measurement.
 func sleepUntil(t testing.TB, up float64) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -149,8 +150,8 @@ func sleepUntil(t testing.TB, up float64) {
 	}
 }
 
-// The urgent job needs the only copy of a license that the other one has, so that one is
-// paused, on another host.
+// The urgent job needs the only copy of a license. The job that holds the copy is on another host
+// and is paused.
 func TestPausingOnAnotherHostFreesTheProcessorAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, 1,
@@ -158,7 +159,7 @@ func TestPausingOnAnotherHostFreesTheProcessorAtOnce(t *testing.T) {
 		"score: 200", "score: 100")
 	slow := c.run(cmdline.ExitOK, "submit", "spin", "--license", "cad", "--walltime", "1h")
 	pid := 0
-	c.until("it computes", func() bool {
+	c.until("the job computes", func() bool {
 		text, err := os.ReadFile(c.file("pid"))
 		if err != nil {
 			return false
@@ -173,22 +174,22 @@ func TestPausingOnAnotherHostFreesTheProcessorAtOnce(t *testing.T) {
 	before := computed(t, pid)
 	sleepUntil(t, begun+1.2)
 	if used := computed(t, pid) - before; used > 10*time.Millisecond {
-		t.Errorf("%v of a second used while it is paused", used)
+		t.Errorf("the paused job used %v of a second", used)
 	}
 	if v := c.shown(slow); v.GetState() != droverv1.JobState_JOB_STATE_RUNNING || v.Attempt != 1 {
 		t.Errorf("%+v", v)
 	}
 	if log, err := os.ReadFile(c.nodes[0].daemon.log); err != nil ||
 		!strings.Contains(string(log), "pausing: signals") {
-		// The freezer, that no program can tell from not being scheduled.
+		// The freezer pauses a process without changing its state to stopped.
 		if stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat")); err != nil ||
 			strings.Contains(string(stat), ") T ") {
-			t.Errorf("it was stopped by a signal: %s, %v", stat, err)
+			t.Errorf("the job was stopped by a signal: %s, %v", stat, err)
 		}
 	}
 	c.done(1, urgent)
 	before = computed(t, pid)
-	c.until("it continues", func() bool { return computed(t, pid) > before+20*time.Millisecond })
+	c.until("the job continues", func() bool { return computed(t, pid) > before+20*time.Millisecond })
 	c.run(cmdline.ExitOK, "cancel", slow)
 	c.run(cmdline.ExitCancelled, "wait", slow)
 }

@@ -15,12 +15,12 @@ var (
 	nodesSeed = flag.Uint64("nodes.seed", 0, "seed of TestNodesSoak; 0: random")
 )
 
-// TestNodesSoak lets the hosts of a site fail in all ways at random: cut off for less and
-// for more than the lease, mute, without power; their daemons killed, and the server, at
-// whatever time. What happens when is up to the machine; the seed says what is done.
+// TestNodesSoak makes the hosts of a site fail at random: partitions that are shorter or longer
+// than the lease, lost answers, power failures, killed daemons, and a killed server. The seed
+// determines the faults; their timing depends on the machine.
 func TestNodesSoak(t *testing.T) {
 	if *nodesTime == 0 {
-		t.Skip("-nodes.time says for how long; make soak does")
+		t.Skip("-nodes.time is not set; make soak sets it")
 	}
 	seed := *nodesSeed
 	if seed == 0 {
@@ -46,14 +46,14 @@ type soak struct {
 	*cluster
 	rand       *rand.Rand
 	lease      time.Duration
-	plain, all []string // jobs: those that are executed once or not at all; all
+	plain, all []string // IDs of the jobs that must run at most once, and of all jobs
 }
 
-// feed keeps some jobs waiting.
+// feed keeps ten jobs unfinished.
 func (s *soak) feed() {
 	open := 0
 	for _, id := range s.all {
-		// One that was lost is not open: it has written nothing for long.
+		// A lost job does not count as unfinished: it has written no line for several leases.
 		if all := s.copies(id); len(all) == 0 ||
 			!all[len(all)-1].ended && uptime(s.t)-all[len(all)-1].last < 4*s.lease.Seconds() {
 			open++
@@ -69,7 +69,7 @@ func (s *soak) feed() {
 	}
 }
 
-// fail has something fail for a while.
+// fail causes a random fault for a while.
 func (s *soak) fail() {
 	m := s.nodes[s.rand.IntN(len(s.nodes))]
 	while := time.Duration(s.rand.Int64N(int64(2 * s.lease)))
@@ -108,7 +108,7 @@ func (s *soak) fail() {
 	s.wait(time.Duration(s.rand.IntN(1500)) * time.Millisecond)
 }
 
-// wait is the pace of it; nothing is waited for.
+// wait sleeps for d between two faults.
 func (s *soak) wait(d time.Duration) { pause(s.t.Context(), d) }
 
 func (s *soak) check() {
@@ -129,9 +129,9 @@ func (s *soak) check() {
 	}
 	for _, id := range s.plain {
 		if all := s.copies(id); len(all) > 1 {
-			s.t.Errorf("job %s has run %d times: %+v", id, len(all), all)
+			s.t.Errorf("job %s ran %d times: %+v", id, len(all), all)
 		}
 	}
-	s.t.Logf("%d jobs, of which %d were lost with their nodes and were to be executed once; %d executions", len(s.all),
+	s.t.Logf("%d jobs, %d of them lost with their nodes because they must run once; %d executions", len(s.all),
 		lost, copies)
 }

@@ -19,7 +19,7 @@ import (
 // newOverbooked starts an agent and one site that overbooks, as processes.
 func newOverbooked(t *testing.T) (*grid, *chaos, *victim) {
 	t.Helper()
-	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	program, err := exec.LookPath("drover") // testscript added it to PATH
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func (g *grid) shown(t *testing.T, id string) *droverv1.Job {
 	return decode(t, g.must(t, cmdline.ExitOK, "--json", "job", id), &droverv1.Job{})
 }
 
-// counts are known numbers of primes, each of about twice as much work as the last.
+// counts are known numbers of primes. Each takes about twice as long as the previous one.
 var counts = []struct{ below, primes int }{
 	{50_000_000, 3_001_134},
 	{100_000_000, 5_761_455},
@@ -80,16 +80,17 @@ var counts = []struct{ below, primes int }{
 	{10_000_000_000, 455_052_511},
 }
 
-// Ann's jobs are known to need little of what she asks for, so that two of them are
-// promised a gap that is too short. When it ends the one that can be checkpointed makes
-// place, outlives the server, goes on and is right; the other one is given up, and the
-// site pays.
+// Ann's earlier jobs needed much less than their walltimes. Two of Ann's jobs are therefore
+// accepted in a gap that is shorter than their walltimes. When the gap ends, the job with
+// checkpoints is preempted. It survives a restart of the server, continues, and has the correct
+// result. The other job is killed, and the site pays the penalty.
 func TestAnOverbookedJobIsPreemptedAndContinues(t *testing.T) {
 	g, c, lyon := newOverbooked(t)
 	for range 3 {
 		g.must(t, cmdline.ExitOK, "call", "primes", "below=1000", "--owner", "ann", "--walltime", "5m")
 	}
-	// Three times as long as the gap, by how long it takes another one just now.
+	// The job must take three times as long as the gap. A run measures the speed of the machine
+	// first.
 	const gap = 3 * time.Second
 	known := counts[0]
 	first := g.must(t, cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "carl",
@@ -100,7 +101,7 @@ func TestAnOverbookedJobIsPreemptedAndContinues(t *testing.T) {
 	for i := 1; i < len(counts) && took*time.Duration(counts[i-1].below/counts[0].below) < 3*gap; i++ {
 		known = counts[i]
 	}
-	c.kill(lyon) // what the site has learned is on its disk
+	c.kill(lyon) // the site has stored the learned runtimes on disk
 	c.start(lyon)
 	g.await(t, 1)
 
@@ -122,7 +123,7 @@ func TestAnOverbookedJobIsPreemptedAndContinues(t *testing.T) {
 	})
 	if v := g.shown(t, saved); v.GetState() != droverv1.JobState_JOB_STATE_WAITING ||
 		v.GetCheckpointedAfter().AsDuration() <= 0 || v.GetCheckpointedAfter().AsDuration() > time.Minute {
-		t.Errorf("the job that can be checkpointed is %+v", v)
+		t.Errorf("the job with checkpoints is %+v", v)
 	}
 	for _, args := range [][]string{{"job", saved}, {"why", saved}} {
 		if text := g.must(t, cmdline.ExitOK, args...); !strings.Contains(text, "will continue from there") {
@@ -131,7 +132,7 @@ func TestAnOverbookedJobIsPreemptedAndContinues(t *testing.T) {
 	}
 	g.must(t, cmdline.ExitWalltime, "wait", given)
 	if text := g.must(t, cmdline.ExitOK, "job", given); !strings.Contains(text, "broken by the site (penalty 3)") {
-		t.Errorf("the job that cannot is\n%s", text)
+		t.Errorf("drover job prints for the job without checkpoints\n%s", text)
 	}
 
 	c.kill(lyon)
@@ -156,6 +157,6 @@ func TestAnOverbookedJobIsPreemptedAndContinues(t *testing.T) {
 	}
 	if text := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(text, "3 made: 0 open, 2 kept") ||
 		!strings.Contains(text, "1 broken by the site") || !strings.Contains(text, "penalties 3") {
-		t.Errorf("the site is\n%s", text)
+		t.Errorf("drover site prints\n%s", text)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// mortal is a grid of two narrow sites behind taps and two agents, each a process.
+// mortal is a grid of two agents and two narrow sites behind taps. Each is a process.
 type mortal struct {
 	*grid  // by the second agent
 	taps   taps
@@ -29,7 +29,7 @@ type mortal struct {
 
 func newMortal(t *testing.T) *mortal {
 	t.Helper()
-	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	program, err := exec.LookPath("drover") // testscript added it to PATH
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func newMortal(t *testing.T) *mortal {
 	}
 	seeds := fmt.Sprintf("[%q, %q]", agents[1], agents[3])
 	for i, name := range []string{"first", "second"} {
-		// The patience is for busy machines: a site that lives and answers late fails an order too.
+		// A long patience, because an order also fails if a site on a busy machine answers late.
 		m.chaos.write(name,
 			fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\npatience: 10s\n"+
 				"reallocation: {period: off}\n",
@@ -69,17 +69,17 @@ func newMortal(t *testing.T) *mortal {
 	return m
 }
 
-// end stops the servers in peace, which ends what they run, and kills the rest.
+// end stops the servers normally, which ends their jobs, and kills the other processes.
 func (m *mortal) end() {
 	for _, v := range m.chaos.servers {
 		if v.cmd != nil && v.cmd.Process.Signal(os.Interrupt) == nil {
-			_ = v.cmd.Wait() // its exit code is not what is tested
+			_ = v.cmd.Wait() // the exit code is not tested
 		}
 	}
 	m.chaos.end()
 }
 
-// states returns in which states the waiting jobs of a stream are.
+// states returns the states of a stream's waiting jobs.
 func (s *stream) states(t *testing.T) (all []client.State) {
 	t.Helper()
 	for _, id := range s.waiting {
@@ -88,8 +88,8 @@ func (s *stream) states(t *testing.T) (all []client.State) {
 	return all
 }
 
-// settle opens the gate and fails unless each job of a stream then runs once, and
-// those that are where they were in the order of their submission.
+// settle opens the gate. It fails the test unless each job of the stream then runs once, and the
+// jobs that did not move end in the order of their submission.
 func (s *stream) settle(t *testing.T) {
 	t.Helper()
 	s.open(t)
@@ -109,7 +109,7 @@ func (s *stream) settle(t *testing.T) {
 	slices.Sort(got)
 	slices.Sort(all)
 	if d := cmp.Diff(all, got); d != "" {
-		t.Errorf("what was executed: %s", d)
+		t.Errorf("executed jobs: %s", d)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestAnAgentKilledBetweenHoldAndPlaceLosesNoJob(t *testing.T) {
 	<-killed
 	began := time.Now()
 	if got := s.states(t); !slices.Equal(got, slices.Repeat([]client.State{client.Held}, len(s.waiting))) {
-		t.Errorf("after the kill the jobs are %v", got)
+		t.Errorf("states after the kill: %v", got)
 	}
 	if !m.taps.heal() {
 		t.Error("no placement was lost")
@@ -136,7 +136,7 @@ func TestAnAgentKilledBetweenHoldAndPlaceLosesNoJob(t *testing.T) {
 	waiting := slices.Repeat([]client.State{client.Waiting}, len(s.waiting))
 	for !slices.Equal(s.states(t), waiting) {
 		if !pause(t.Context(), 100*time.Millisecond) || time.Since(began) > time.Minute {
-			t.Fatalf("the jobs are %v", s.states(t))
+			t.Fatalf("states: %v", s.states(t))
 		}
 	}
 	t.Logf("all wait again after %v", time.Since(began))
@@ -150,13 +150,13 @@ func TestAnAgentKilledBetweenHoldAndPlaceLosesNoJob(t *testing.T) {
 	s.settle(t)
 }
 
-// TestASiteKilledDuringARoundIsLeftOut, at each of the messages that the
-// round has for it, and nothing is sent there.
+// TestASiteKilledDuringARoundIsLeftOut kills a site at each message of a round to that site. The
+// round then moves no job to it.
 func TestASiteKilledDuringARoundIsLeftOut(t *testing.T) {
 	t.Parallel()
 	m := newMortal(t)
 	s := newStream(t, m.grid, 8, "")
-	for _, id := range every(s.waiting, 1) { // now there is something to gain at nancy
+	for _, id := range every(s.waiting, 1) { // now nancy has free capacity
 		m.must(t, cmdline.ExitOK, "cancel", id)
 	}
 	stuck := every(s.waiting, 0)
@@ -167,7 +167,7 @@ func TestASiteKilledDuringARoundIsLeftOut(t *testing.T) {
 		m.whole(t)
 		m.taps.lose("nancy", "Draft", nth, func() { m.chaos.kill(m.byName["nancy"]) })
 		r = m.reallocate(t, append(round, "--algorithm", []string{"regular", "all-cancellation"}[nth%2])...)
-		if !m.taps.heal() { // it has heard all that the round had for it
+		if !m.taps.heal() { // the round has fewer messages for nancy
 			if len(r.Missing) > 0 || nth < 4 {
 				t.Errorf("a round with %d messages: %+v", nth-1, r)
 			}
@@ -179,12 +179,12 @@ func TestASiteKilledDuringARoundIsLeftOut(t *testing.T) {
 			}
 		}
 		if got := s.states(t); !slices.Equal(got, slices.Repeat([]client.State{client.Waiting}, len(stuck))) {
-			t.Errorf("message %d: the jobs are %v", nth, got)
+			t.Errorf("message %d: states %v", nth, got)
 		}
 		m.chaos.start(m.byName["nancy"])
 	}
 	if r.GetRecord().GetMoves() == 0 || r.GetRecord().GetFailed() > 0 {
-		t.Errorf("in the end: %+v", r)
+		t.Errorf("last round: %+v", r)
 	}
 	s.open(t)
 	at := make(map[string]int)
@@ -192,15 +192,15 @@ func TestASiteKilledDuringARoundIsLeftOut(t *testing.T) {
 		at[j.Site]++
 	}
 	if at["nancy"] != 1+int(r.GetRecord().GetMoves()) {
-		t.Errorf("%d jobs of %d that were to move ran at nancy", at["nancy"]-1, r.GetRecord().GetMoves())
+		t.Errorf("%d moved jobs ran at nancy, want %d", at["nancy"]-1, r.GetRecord().GetMoves())
 	}
 	if got := s.ended(t); len(got) != len(s.busy)+len(stuck) {
 		t.Errorf("%d executions: %v", len(got), got)
 	}
 }
 
-// TestJobsMovedToASiteThatDiesRunAtTheirSource, a lease after they were
-// held, and not when their moves are given up.
+// TestJobsMovedToASiteThatDiesRunAtTheirSource: the jobs can run when the lease of their hold
+// ends, before their moves are aborted.
 func TestJobsMovedToASiteThatDiesRunAtTheirSource(t *testing.T) {
 	t.Parallel()
 	m := newMortal(t)
@@ -222,7 +222,7 @@ func TestJobsMovedToASiteThatDiesRunAtTheirSource(t *testing.T) {
 		}
 	}
 	if took := time.Since(began); took > time.Minute || !m.taps.heal() {
-		t.Errorf("they were done after %v", took)
+		t.Errorf("the jobs were done after %v", took)
 	}
 }
 
@@ -235,5 +235,5 @@ func (m *mortal) whole(t *testing.T) {
 		}
 		pause(t.Context(), 50*time.Millisecond)
 	}
-	t.Fatal("a site does not come back")
+	t.Fatal("a site did not return to the rounds")
 }

@@ -20,28 +20,28 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// narrow are two sites that run one job at a time and never break a promise.
+// narrow has two sites that run one job at a time and never break a promise.
 var narrow = map[string]string{
 	"lyon":  "nodes: [{processors: 1}]\npolicy: {name: cbf}\n",
 	"nancy": "nodes: [{processors: 1}]\npolicy: {name: cbf}\n",
 }
 
-// stream is a stream of jobs of which half wait behind a long one at one site when
-// those at the other end early.
+// stream is a set of jobs at two sites. Half of them wait behind a long job at one site, while
+// the jobs at the other site end early.
 type stream struct {
 	grid    *grid
 	client  *client.Client
-	opened  string   // a file; while it is not there nothing at nancy ends
+	opened  string   // a file; the job at nancy runs until it exists
 	busy    []string // the jobs that run at lyon and at nancy
 	waiting []string // in order of submission: at lyon, at nancy, at lyon, ...
 	order   string   // the file to which jobs append their IDs as they end
 }
 
-// long is how long the job runs that keeps lyon busy.
+// long is the runtime of the job that keeps lyon busy.
 const long = 15 * time.Second
 
-// newStream fills a grid; what keeps lyon busy is a program. Walltimes are ten
-// minutes, and jobs end long before.
+// newStream fills a grid. The program lyon keeps that site busy. All walltimes are ten minutes,
+// and all jobs end much earlier.
 func newStream(t *testing.T, g *grid, waiting int, lyon string) *stream {
 	t.Helper()
 	dir := t.TempDir()
@@ -123,7 +123,7 @@ func every(ids []string, odd int) (list []string) {
 	return list
 }
 
-// reallocate makes a round by the command, and returns what it prints as JSON.
+// reallocate runs drover reallocate and returns its JSON output.
 func (g *grid) reallocate(t *testing.T, args ...string) *droverv1.ReallocateResponse {
 	t.Helper()
 	return decode(t, g.must(t, cmdline.ExitOK, append([]string{"--json", "reallocate"}, args...)...),
@@ -138,8 +138,8 @@ func meanResponse(jobs []*client.Job) time.Duration {
 	return sum / time.Duration(len(jobs))
 }
 
-// TestWaitingJobsMoveToASiteThatEmptiesEarly runs the same stream of real
-// processes with a round of reallocation and without.
+// TestWaitingJobsMoveToASiteThatEmptiesEarly runs the same stream of real processes with and
+// without a round of reallocation.
 func TestWaitingJobsMoveToASiteThatEmptiesEarly(t *testing.T) {
 	const waiting = 6
 	var mu sync.Mutex
@@ -150,7 +150,7 @@ func TestWaitingJobsMoveToASiteThatEmptiesEarly(t *testing.T) {
 				t.Parallel()
 				s := newStream(t, startGridOf(t, narrow), waiting, fmt.Sprintf("sleep %v", long.Seconds()))
 				s.open(t)
-				s.done(t, every(s.waiting, 1)...) // nancy has nothing to do any more
+				s.done(t, every(s.waiting, 1)...) // nancy is idle now
 				stuck := every(s.waiting, 0)
 				if with {
 					s.leave(t, stuck)
@@ -158,7 +158,7 @@ func TestWaitingJobsMoveToASiteThatEmptiesEarly(t *testing.T) {
 				all := s.done(t, append(slices.Clone(s.busy), s.waiting...)...)
 				ended := s.ended(t)
 				if last := slices.Index(ended, s.busy[0]) == len(ended)-1; last != with || len(ended) != waiting+2 {
-					t.Errorf("the long job was the last: %v; they ended in the order %v", last, ended)
+					t.Errorf("the long job ended last: %v; order of the ends: %v", last, ended)
 				}
 				for _, id := range stuck {
 					if at := s.job(t, id).Site; (at == "nancy") != with {
@@ -172,21 +172,21 @@ func TestWaitingJobsMoveToASiteThatEmptiesEarly(t *testing.T) {
 		}
 	})
 	t.Logf("mean response time: %v with reallocation, %v without", response[true], response[false])
-	// Three of eight jobs need not wait for the long one, less what the machine takes.
+	// Three of eight jobs do not wait for the long job. The margin is for slow machines.
 	if gain := response[false] - response[true]; gain < long/10 {
-		t.Errorf("the mean response time is better by %v", gain)
+		t.Errorf("the mean response time improves by only %v", gain)
 	}
 }
 
-// leave has the jobs that wait at lyon leave for nancy. By their walltimes two gain
-// more than a minute there; when those are done, the last one does.
+// leave moves the jobs that wait at lyon to nancy. By their walltimes, two of them gain more than
+// a minute; when these are done, the last one does too.
 func (s *stream) leave(t *testing.T, stuck []string) {
 	t.Helper()
 	queue := func() string { return s.grid.must(t, cmdline.ExitOK, "--json", "queue") }
 	before := queue()
 	dry := s.grid.reallocate(t, "--dry-run")
 	if d := cmp.Diff(before, queue()); d != "" {
-		t.Errorf("a dry run has changed jobs: %s", d)
+		t.Errorf("a dry run changed jobs: %s", d)
 	}
 	for _, leave := range [][]string{{stuck[0], stuck[2]}, {stuck[1]}} {
 		real := s.grid.reallocate(t)
@@ -199,7 +199,7 @@ func (s *stream) leave(t *testing.T, stuck []string) {
 			}
 		}
 		if d := cmp.Diff(leave, moved); d != "" {
-			t.Fatalf("the jobs that move: %s", d)
+			t.Fatalf("moved jobs: %s", d)
 		}
 		if dry != nil {
 			s.compare(t, dry, real)
@@ -218,11 +218,11 @@ func (s *stream) leave(t *testing.T, stuck []string) {
 		t.Errorf("the moves are %s", shown)
 	}
 	if s.job(t, s.busy[0]).State.Final() {
-		t.Error("the long job has ended before those that wait behind it had left: the machine is too slow")
+		t.Error("the long job ended before the jobs behind it had moved: the machine is too slow")
 	}
 }
 
-// compare fails unless a dry run has said what a round soon after it did.
+// compare fails the test unless a dry run predicts the round that follows it.
 func (s *stream) compare(t *testing.T, dry, real *droverv1.ReallocateResponse) {
 	t.Helper()
 	if !dry.GetRecord().GetDryRun() || real.GetRecord().GetDryRun() || len(dry.Jobs) != len(real.Jobs) {
@@ -237,7 +237,7 @@ func (s *stream) compare(t *testing.T, dry, real *droverv1.ReallocateResponse) {
 	}
 }
 
-// TestTwoAgentsRunConcurrentRounds, of all kinds, over the same jobs.
+// TestTwoAgentsRunConcurrentRounds runs rounds of all kinds over the same jobs.
 func TestTwoAgentsRunConcurrentRounds(t *testing.T) {
 	g := startGridOf(t, narrow)
 	cfg := agent.Default()
@@ -259,7 +259,7 @@ func TestTwoAgentsRunConcurrentRounds(t *testing.T) {
 	other := &grid{agent: second.URL()}
 	other.await(t, 2)
 	s := newStream(t, g, 16, "")
-	for _, id := range every(s.waiting, 1) { // now there is something to gain
+	for _, id := range every(s.waiting, 1) { // now nancy has free capacity
 		g.must(t, cmdline.ExitOK, "cancel", id)
 	}
 	s.waiting = every(s.waiting, 0)
@@ -280,7 +280,7 @@ func TestTwoAgentsRunConcurrentRounds(t *testing.T) {
 	}
 	wg.Wait()
 	if shown := g.must(t, cmdline.ExitOK, "moves", "--state", "moved"); !strings.Contains(shown, "reallocation (") {
-		t.Errorf("no job has moved: %s", shown)
+		t.Errorf("no job moved: %s", shown)
 	}
 	s.open(t)
 	all := append(slices.Clone(s.busy), s.waiting...)
@@ -289,6 +289,6 @@ func TestTwoAgentsRunConcurrentRounds(t *testing.T) {
 	slices.Sort(got)
 	slices.Sort(all)
 	if d := cmp.Diff(all, got); d != "" {
-		t.Errorf("what was executed: %s", d)
+		t.Errorf("executed jobs: %s", d)
 	}
 }

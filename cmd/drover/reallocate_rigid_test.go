@@ -9,8 +9,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// TestARigidJobMovesOnlyToASiteItFits: of jobs of one and of two processors, those
-// of one leave for a site that has no more.
+// TestARigidJobMovesOnlyToASiteItFits has jobs of one and of two processors. Only the jobs of one
+// processor move to a site with one processor.
 func TestARigidJobMovesOnlyToASiteItFits(t *testing.T) {
 	g := startGridOf(t, map[string]string{
 		"lyon": "nodes: [{processors: 2}]\npolicy: {name: cbf}\n", "nancy": narrow["nancy"],

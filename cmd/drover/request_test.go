@@ -44,6 +44,6 @@ func TestLicensesOfALineOverrideThoseOfTheCommandLine(t *testing.T) {
 		t.Errorf("%v, want %v", w.request.License, want)
 	}
 	if !slices.Equal(def.License, []string{"cad:2", "mesh"}) {
-		t.Errorf("the command line's are %v now", def.License)
+		t.Errorf("the licenses of the command line changed to %v", def.License)
 	}
 }

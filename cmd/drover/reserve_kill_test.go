@@ -19,7 +19,7 @@ import (
 // newReserved starts an agent and one site whose policy tunes itself, as processes.
 func newReserved(t *testing.T) (*grid, *chaos, *victim) {
 	t.Helper()
-	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	program, err := exec.LookPath("drover") // testscript added it to PATH
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestReservationsAndAgreementsSurviveAKilledServer(t *testing.T) {
 	c.start(lyon)
 	state(inside, droverv1.JobState_JOB_STATE_RUNNING)
 	if after := g.must(t, cmdline.ExitOK, "reservations"); after != before {
-		t.Errorf("the reservations were\n%s\nand are\n%s", before, after)
+		t.Errorf("reservations before the kill\n%s\nand after it\n%s", before, after)
 	}
 	g.must(t, cmdline.ExitNoOffer, "reserve", "--width", "3", "--duration", "10m", "--until", "15m")
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -115,5 +115,5 @@ func (g *grid) until(t *testing.T, holds func() bool) {
 		}
 		<-ticker.C
 	}
-	t.Fatal("the condition does not become true")
+	t.Fatal("the condition did not become true")
 }

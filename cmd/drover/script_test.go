@@ -28,17 +28,17 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == "gate" || os.Args[1] == "supervise") {
-		main() // it was started by its file, and not as drover
+		main() // this process was started by its path, not as drover
 	}
-	// Otherwise every process with the race detector in it takes a second to end.
+	// Without this, a process with the race detector takes a second to exit.
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"drover": main})
 }
 
-// testServices is what the sites of the tests offer: what comes along with
-// Drover, and a service that runs anything.
+// testServices configures the services of the tests' sites: the bundled ones, and one that runs
+// any command.
 const testServices = `
 services:
   catalogue: services.yaml
@@ -69,14 +69,14 @@ func startGrid(t *testing.T) *grid {
 	})
 }
 
-// startGridOf starts an agent and sites with their configurations by name. Rounds of
-// reallocation are made only on demand.
+// startGridOf starts an agent and sites with the given configurations, by name. Rounds of
+// reallocation run only on demand.
 func startGridOf(t *testing.T, sites map[string]string) *grid {
 	t.Helper()
 	g := &grid{sites: make(map[string]*server.Server), stop: make(map[string]context.CancelFunc)}
-	dir := t.TempDir() // before the first cleanup, and so removed after the last one
+	dir := t.TempDir() // created before the first cleanup, so it is removed after the last one
 	var wg sync.WaitGroup
-	t.Cleanup(func() { // after the contexts of the cleanups below have ended
+	t.Cleanup(func() { // runs after the cleanups below, which end the contexts
 		wg.Wait()
 	})
 	start := func(name string, run func(context.Context) error) {
@@ -97,7 +97,7 @@ func startGridOf(t *testing.T, sites map[string]string) *grid {
 	}
 	g.agent, g.seed = a.URL(), a.Seed()
 	start("agent", a.Run)
-	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	program, err := exec.LookPath("drover") // testscript added it to PATH
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func startGridOf(t *testing.T, sites map[string]string) *grid {
 	return g
 }
 
-// await waits until the agent knows n sites, and each of them the others.
+// await waits until the agent knows n sites and each site knows the others.
 func (g *grid) await(t *testing.T, n int) {
 	t.Helper()
 	c, err := client.New(client.Default(g.agent))
@@ -140,8 +140,8 @@ func (g *grid) await(t *testing.T, n int) {
 	t.Fatalf("the agent does not know %d sites that know each other", n)
 }
 
-// acquainted reports whether each site knows the servers of the others: it refuses to
-// move a job that does not exist for that reason alone.
+// acquainted reports whether each site knows the servers of the others. If a site knows the
+// target, it refuses to move an unknown job only because the job is unknown.
 func acquainted(t *testing.T, sites []client.Site) bool {
 	t.Helper()
 	const noJob = "01900000-0000-7000-8000-000000000000"
@@ -175,7 +175,7 @@ func TestScripts(t *testing.T) {
 			npy, err := filepath.Abs("../../client/npy/testdata")
 			env.Setenv("MATRIX", matrix)
 			env.Setenv("NPY", npy)
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each program, otherwise
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each program takes a second to exit
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": cmdlinetest.Exits, "capture": capture},
@@ -191,7 +191,7 @@ func decode[M proto.Message](t testing.TB, text string, m M) M {
 	return m
 }
 
-// capture sets a variable to what the last program has printed: capture JOB.
+// capture sets a variable to the output of the last program: capture JOB.
 func capture(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: capture VARIABLE")
@@ -199,7 +199,7 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// trigger is a writer that calls back when a word has been written to it.
+// trigger is a writer that calls a function when a word has been written.
 type trigger struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer
@@ -234,26 +234,26 @@ func TestInterruptedWaitLeavesTheJobRunning(t *testing.T) {
 	g := startGrid(t)
 	p, out, _ := inProcess(g, "submit", "sleep", "seconds=300")
 	if code := run(p); code != cmdline.ExitOK {
-		t.Fatalf("submit exits with %d", code)
+		t.Fatalf("submit: exit code %d", code)
 	}
 	job := strings.TrimSpace(out.String())
 	p, _, errOut := inProcess(g, "wait", job)
 	errOut.word = ": running"
 	if code := run(p); code != cmdline.ExitInterrupted {
-		t.Errorf("wait exits with %d", code)
+		t.Errorf("wait: exit code %d", code)
 	}
 	if !strings.Contains(errOut.buf.String(), "job "+job+" continues") {
-		t.Errorf("wait tells %q", errOut.buf.String())
+		t.Errorf("wait: stderr %q", errOut.buf.String())
 	}
 	p, out, _ = inProcess(g, "--json", "job", job)
 	if code := run(p); code != cmdline.ExitOK || !strings.Contains(out.String(), `"state": "JOB_STATE_RUNNING"`) {
-		t.Errorf("job exits with %d: %s", code, out)
+		t.Errorf("job: exit code %d: %s", code, out)
 	}
 
 	p, _, errOut = inProcess(g, "call", "sleep", "seconds=300")
 	errOut.word = ": running"
 	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(errOut.buf.String(), "continues") {
-		t.Errorf("call exits with %d and tells %q", code, errOut.buf.String())
+		t.Errorf("call: exit code %d, stderr %q", code, errOut.buf.String())
 	}
 }
 
@@ -262,10 +262,10 @@ func TestCallReportsAJobThatEndsWithItsSite(t *testing.T) {
 	p, out, errOut := inProcess(g, "call", "exec", `argv=["sleep", "300"]`, "seconds=400", "--patience", "100ms")
 	errOut.word = ": running"
 	errOut.call = func() { g.stop["lyon"](); g.stop["nancy"]() }
-	// By SIGTERM, or by its own word when it had come so far as to catch that.
+	// SIGTERM ends the program, unless the program already handles it and reports a failure.
 	if code := run(p); code != cmdline.ExitSignal+15 && code != cmdline.ExitFailure ||
 		!strings.Contains(errOut.buf.String(), "at site lyon: failed") {
-		t.Errorf("call exits with %d: %s%s", code, out, errOut.buf.String())
+		t.Errorf("call: exit code %d: %s%s", code, out, errOut.buf.String())
 	}
 }
 
@@ -290,13 +290,13 @@ func TestRolesAsProcesses(t *testing.T) {
 	g.await(t, 1)
 	p, out, errOut := inProcess(g, "call", "sleep", "seconds=0.1")
 	if code := run(p); code != cmdline.ExitOK || out.String() != "slept 0.1s\n" {
-		t.Errorf("call exits with %d: %s%s", code, out, errOut.buf.String())
+		t.Errorf("call: exit code %d: %s%s", code, out, errOut.buf.String())
 	}
 	stopSite()
 	stopAgent()
 }
 
-// startRole starts a program, and returns the addresses it tells and a function
+// startRole starts a program. It returns the addresses that the program prints, and a function
 // that stops it with SIGTERM and requires exit code 0.
 func startRole(t *testing.T, args ...string) (url, seed string, stop func()) {
 	t.Helper()

@@ -31,7 +31,7 @@ func TestParseSelector(t *testing.T) {
 		"01a1fddd_", "latest", " 01", "01 ",
 	} {
 		if s, err := parseSelector(text); err == nil {
-			t.Errorf("%q is taken for %+v", text, s)
+			t.Errorf("%q is parsed as %+v", text, s)
 		}
 	}
 }
@@ -112,7 +112,8 @@ func TestAMovedJobIsListedOnce(t *testing.T) {
 	}
 }
 
-// A job of a silent site could have the same prefix. Showing the other one does no harm.
+// A job of a site that does not answer could have the same prefix. This is harmless for commands
+// that only show a job.
 func TestPrefixesAreRefusedForChangesWhileASiteIsSilent(t *testing.T) {
 	f := newFakeGrid(t)
 	f.expect(t, cmdline.ExitUnavailable, ``,

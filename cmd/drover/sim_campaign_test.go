@@ -65,8 +65,8 @@ func results(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// TestSimCampaignResumesAfterAKill kills the program at moments that it does
-// not know of, until it has been able to end.
+// TestSimCampaignResumesAfterAKill kills the program at random moments until one run ends by
+// itself.
 func TestSimCampaignResumesAfterAKill(t *testing.T) {
 	file := campaignFiles(t, "seeds: 1..3\ndedicated: [true, false]\nalgorithms: [regular, all-cancellation]\n"+
 		"heuristics: [mct, minmin]\n")
@@ -90,9 +90,9 @@ func TestSimCampaignResumesAfterAKill(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_ = cmd.Wait() // the state of the process says it all
+			_ = cmd.Wait() // cmd.ProcessState has the result
 		}()
-		// When the journal has grown by some bytes, a torn line or not.
+		// The kill comes after the journal has grown by some bytes, possibly within a line.
 		ended = waitKilled(t, cmd, done, journal, 1+r.Int64N(2500))
 		if ended && !cmd.ProcessState.Success() {
 			t.Fatalf("the campaign ended with %v: %s", cmd.ProcessState, errOut.String())
@@ -106,8 +106,8 @@ func TestSimCampaignResumesAfterAKill(t *testing.T) {
 	}
 }
 
-// waitKilled kills a program when a file has so many more bytes, or says that the
-// program has ended before.
+// waitKilled kills a program when a file has grown by a number of bytes. It reports whether the
+// program ended before that.
 func waitKilled(t *testing.T, cmd *exec.Cmd, done <-chan struct{}, path string, more int64) (ended bool) {
 	t.Helper()
 	size := func() int64 {
@@ -147,7 +147,7 @@ func TestSimCampaignEndsCleanlyOnASignal(t *testing.T) {
 	}
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for range tick.C { // until there is something to keep
+	for range tick.C { // until a result exists
 		if info, err := os.Stat(filepath.Join(dir, campaign.ResultsName)); err == nil && info.Size() > 0 {
 			break
 		}
@@ -156,11 +156,11 @@ func TestSimCampaignEndsCleanlyOnASignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cmdline.ExitInterrupted {
-		t.Errorf("it ends with %v: %s", err, errOut.String())
+		t.Errorf("the campaign ended with %v: %s", err, errOut.String())
 	}
 	if !strings.Contains(errOut.String(),
 		"of 200 experiments are in "+dir+"; the same command resumes with the others") {
-		t.Errorf("it tells %s", errOut.String())
+		t.Errorf("stderr %s", errOut.String())
 	}
 	if rows := strings.Count(results(t, dir), "\n") - 1; rows < 5 || rows >= 200 {
 		t.Errorf("%d rows are kept", rows)
@@ -190,7 +190,7 @@ func TestSimCampaignPrintsTheResultsFile(t *testing.T) {
 		!strings.HasPrefix(stderr, "quick: only the first 14 days of each scenario, 1 of 2 seeds\n") {
 		t.Errorf("%s\nstderr %q", d, stderr)
 	}
-	// A quick run's rows and a whole one's do not meet.
+	// A quick and a complete campaign cannot share a folder.
 	if code, _, stderr = simCampaign(t, file, "--out", "campaign-made-quick"); code != cmdline.ExitRefused ||
 		!strings.Contains(stderr, "days: 14 in the folder, all now") {
 		t.Errorf("exit %d, stderr %q", code, stderr)
@@ -226,7 +226,7 @@ func TestSimCampaignRefusesBadInput(t *testing.T) {
 		}
 		for _, part := range c.want {
 			if !strings.Contains(stderr, part) {
-				t.Errorf("%s: stderr does not tell %q:\n%s", c.args, part, stderr)
+				t.Errorf("%s: stderr does not contain %q:\n%s", c.args, part, stderr)
 			}
 		}
 	}
@@ -249,7 +249,7 @@ func TestCampaignProgressIsABarOnATerminalAndFewLinesElsewhere(t *testing.T) {
 			!strings.Contains(text, "1h30m left") {
 			t.Errorf("terminal %v: %q", terminal, text)
 		}
-		// A percent is 4 seconds, and at least 5 are between two lines.
+		// One percent takes 4 seconds, and lines are at least 5 seconds apart.
 		if lines := strings.Count(text, "\n"); terminal && !strings.Contains(text, "/400)") ||
 			!terminal && lines != 81 {
 			t.Errorf("terminal %v: %d lines: %q", terminal, lines, text)
@@ -257,7 +257,7 @@ func TestCampaignProgressIsABarOnATerminalAndFewLinesElsewhere(t *testing.T) {
 	}
 }
 
-// TestTheExampleCampaignRuns so far as it is quick.
+// TestTheExampleCampaignRuns runs the example with --quick.
 func TestTheExampleCampaignRuns(t *testing.T) {
 	if code, _, stderr := simCampaign(t, "../../docs/examples/campaign.yaml", "--quick", "--out",
 		t.TempDir()); code != cmdline.ExitOK {

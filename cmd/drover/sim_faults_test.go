@@ -50,7 +50,7 @@ func TestSimFaultsFailsWithTraceAndReplayCommand(t *testing.T) {
 	code, stdout, _ = simFaults(t, strings.Fields(args)...)
 	if code != cmdline.ExitFailure || !strings.HasPrefix(stdout, view.Trace) ||
 		!strings.Contains(stdout, "replay: "+view.Wrong.Replay) {
-		t.Errorf("exit %d: the replay shows something else:\n%s", code, stdout)
+		t.Errorf("exit %d: the replay differs:\n%s", code, stdout)
 	}
 }
 

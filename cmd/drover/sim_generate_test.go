@@ -49,7 +49,7 @@ func TestSimGeneratePrintsAWorkloadWithTheLoad(t *testing.T) {
 		t.Errorf("first job %+v", j)
 	}
 	if _, again, _ := simGenerate(t, args...); again != stdout {
-		t.Error("other bytes when made again")
+		t.Error("a second run with the same arguments differs")
 	}
 }
 
@@ -88,7 +88,7 @@ func TestSimGenerateWritesFilesThatSimRunReplays(t *testing.T) {
 		t.Errorf("not gzipped: %v", err)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
-		t.Errorf("%d files are left, %v", len(files), err)
+		t.Errorf("%d files, want 2; %v", len(files), err)
 	}
 }
 
@@ -143,6 +143,6 @@ func TestSimGenerateRemovesAnIncompleteWorkload(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the file is there, %v", err)
+		t.Errorf("the incomplete file exists, %v", err)
 	}
 }

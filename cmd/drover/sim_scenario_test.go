@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-// simExperiment is a scenario of made jobs, quickly run.
+// simExperiment is a scenario of generated jobs that runs quickly.
 const simExperiment = `version: 1
 mapping: mct
 moldable: {}
@@ -30,7 +30,7 @@ func TestSimRunComparesWithTheReference(t *testing.T) {
 		"grid jobs", "reallocation (regular, mct)", "compared with no reallocation, of ", "all grid jobs: response ",
 	} {
 		if !strings.Contains(stdout, part) {
-			t.Errorf("stdout does not tell %q:\n%s", part, stdout)
+			t.Errorf("stdout does not contain %q:\n%s", part, stdout)
 		}
 	}
 	variant := func(args ...string) *sim.Summary {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-// A duration is the same however it is written, in settings of policies, too.
+// The notation of a duration makes no difference, also in settings of policies.
 func TestSettingsAcceptDurationsOfBatchSystems(t *testing.T) {
 	trace := simFile(t, "t.swf", simTrace)
 	var outs []string
@@ -16,7 +16,7 @@ func TestSettingsAcceptDurationsOfBatchSystems(t *testing.T) {
 			"algorithm=GreedyPM */per/opt=min/minvt=600",
 			"--set", "period="+period, "--json")
 		if code != cmdline.ExitOK {
-			t.Fatalf("%s: exits with %d: %s", period, code, stderr)
+			t.Fatalf("%s: exit code %d: %s", period, code, stderr)
 		}
 		outs = append(outs, stdout)
 	}
@@ -27,6 +27,6 @@ func TestSettingsAcceptDurationsOfBatchSystems(t *testing.T) {
 	}
 	if code, _, stderr := simRun(t, "--swf", trace, "--procs", "4", "--policy", "dfrs", "--set",
 		"period=50:00"); code != cmdline.ExitUsage || !strings.Contains(stderr, `"50:00"`) {
-		t.Errorf("minutes and seconds: exits with %d: %s", code, stderr)
+		t.Errorf("minutes and seconds: exit code %d: %s", code, stderr)
 	}
 }

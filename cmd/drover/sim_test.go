@@ -17,8 +17,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
-// simTrace has three jobs for 4 processors. The second waits for the first, the
-// third is killed.
+// simTrace has three jobs for 4 processors. The second job waits for the first one, the third job
+// is killed.
 const simTrace = `; a comment
 1 0 -1 100 3 -1 -1 3 100 -1 1 1 1 -1 1 1 -1 -1
 2 0 -1  50 4 -1 -1 4  50 -1 1 1 1 -1 1 1 -1 -1
@@ -58,7 +58,7 @@ func TestSimRunPrintsTableAndCostSeparately(t *testing.T) {
 		"AREA-WEIGHTED", "site", "easy", "150.0 s",
 	} {
 		if !strings.Contains(stdout, want) {
-			t.Errorf("stdout does not tell %q:\n%s", want, stdout)
+			t.Errorf("stdout does not contain %q:\n%s", want, stdout)
 		}
 	}
 	if strings.Contains(stdout, "all") || strings.Contains(stdout, "jobs/s") {
@@ -281,7 +281,7 @@ func TestSimRunRefusesBadInput(t *testing.T) {
 		}
 		for _, part := range c.want {
 			if !strings.Contains(stderr, part) {
-				t.Errorf("%s: stderr does not tell %q:\n%s", c.args, part, stderr)
+				t.Errorf("%s: stderr does not contain %q:\n%s", c.args, part, stderr)
 			}
 		}
 	}
@@ -291,7 +291,7 @@ func TestSimRunRefusesBadInput(t *testing.T) {
 	}
 }
 
-// TestExampleScenariosRun with the traces they name, or are at least valid.
+// TestExampleScenariosRun validates all examples and runs those whose traces are available.
 func TestExampleScenariosRun(t *testing.T) {
 	paths, err := filepath.Glob("../../docs/examples/scenario-*.yaml")
 	if err != nil || len(paths) == 0 {

@@ -46,11 +46,11 @@ func TestSimTuningPrintsTheLossOfBinarySearch(t *testing.T) {
 		"exhaustive", "567.0 s", "binary", "600.0 s",
 	} {
 		if !strings.Contains(stdout, want) {
-			t.Errorf("stdout does not tell %q:\n%s", want, stdout)
+			t.Errorf("stdout does not contain %q:\n%s", want, stdout)
 		}
 	}
 	if strings.Contains(stdout, "took") || !strings.Contains(stderr, "by binary search") {
-		t.Errorf("the cost is not on stderr alone:\n%s\n%s", stdout, stderr)
+		t.Errorf("the cost must be on stderr only:\n%s\n%s", stdout, stderr)
 	}
 	code, stdout, stderr = simTuning(t, file, "--json")
 	var r sim.TuningReport

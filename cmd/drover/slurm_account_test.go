@@ -10,20 +10,19 @@ import (
 	"strings"
 )
 
-// accountFor compares what became of each attempt with what the servers have said: an
-// attempt that came to nothing and was made again, one that Slurm has had under two
-// numbers or has started twice, and a job that it has killed while it ran, is in the log
-// with its job's ID.
+// accountFor requires an ERROR line with the job's ID for each irregular attempt: an attempt that
+// never ran and was repeated, one with two Slurm job numbers or two starts, and one that Slurm
+// killed while it ran.
 func (g *slurmGrid) accountFor(ids, killed []string) {
 	t := g.t
 	reported, said := g.reports(ids)
 	demand := func(id, what string) {
 		if reported[id] == 0 {
-			t.Errorf("job %s: %s, and nobody said so", id, what)
+			t.Errorf("job %s: %s, but no server logged it", id, what)
 		}
 	}
 	for _, id := range killed {
-		demand(id, "it was lost")
+		demand(id, "lost while it ran")
 	}
 	again, numbered, started := 0, 0, 0
 	for i := range g.clusters {
@@ -42,11 +41,11 @@ func (g *slurmGrid) accountFor(ids, killed []string) {
 		for _, name := range slices.Sorted(maps.Keys(numbers)) {
 			if len(numbers[name]) > 1 {
 				numbered++
-				demand(strings.TrimPrefix(name, "drover-")[:36], "under several numbers as "+name)
+				demand(strings.TrimPrefix(name, "drover-")[:36], "several Slurm numbers for "+name)
 			}
 		}
 	}
-	t.Logf("attempts made again: %d; started twice: %d; under two numbers: %d; lost while they ran: %d; lines of "+
+	t.Logf("repeated attempts: %d; started twice: %d; two Slurm numbers: %d; lost while running: %d; lines of "+
 		"level ERROR: %v",
 		again, started, numbered, len(killed), said)
 	if t.Failed() {
@@ -56,7 +55,7 @@ func (g *slurmGrid) accountFor(ids, killed []string) {
 
 var serious = regexp.MustCompile(`\[ERROR\] +[^:]+: ([^:]+)`)
 
-// reports counts the serious lines about each job, and those of each kind.
+// reports counts the ERROR lines about each job, and those with each message.
 func (g *slurmGrid) reports(ids []string) (reported, said map[string]int) {
 	reported, said = make(map[string]int), make(map[string]int)
 	for _, v := range g.servers {
@@ -80,8 +79,7 @@ func (g *slurmGrid) reports(ids []string) (reported, said map[string]int) {
 	return reported, said
 }
 
-// mostAttempts returns how many attempts there were under one epoch. Each was claimed,
-// by itself or by the server.
+// mostAttempts returns the largest number of claimed attempts under one epoch.
 func mostAttempts(dir string) int {
 	claims, _ := filepath.Glob(filepath.Join(dir, "[0-9]*-*"))
 	byEpoch, most := make(map[string]int), 0
@@ -93,7 +91,7 @@ func mostAttempts(dir string) int {
 	return most
 }
 
-// startedTwice says whether a start of an attempt has found an earlier one's claim.
+// startedTwice reports whether a start of an attempt found the claim of an earlier start.
 func startedTwice(dir string) bool {
 	logs, _ := filepath.Glob(filepath.Join(dir, "..", "slurm-*.log"))
 	for _, l := range logs {
@@ -105,7 +103,7 @@ func startedTwice(dir string) bool {
 	return false
 }
 
-// numbers are those that a cluster has given to each of our attempts, by their names.
+// numbers returns the Slurm job numbers of each attempt, by the name of the attempt.
 func (g *slurmGrid) numbers(cluster int) map[string]map[string]bool {
 	numbers := make(map[string]map[string]bool)
 	text, err := os.ReadFile(g.clusters[cluster].JobComp())

@@ -20,9 +20,9 @@ import (
 
 var slurmJobs = flag.Int("slurm.jobs", 36, "jobs of the tests with three Slurm clusters; make soak has 200")
 
-// slurmGrid is three real clusters with local users, a server in front of each, and
-// two agents that make rounds of reallocation every two seconds. The processes are
-// those of a chaos that is not random.
+// slurmGrid is three real clusters with local users, a server for each cluster, and two agents
+// that run a round of reallocation every two seconds. It uses the processes of chaos without its
+// random faults.
 type slurmGrid struct {
 	*chaos
 	clusters []*slurmtest.Cluster
@@ -43,7 +43,7 @@ services:
       model: {table: {1: 150s, 2: 100s, 4: 45s}}
 `
 
-// newSlurmGrid starts it; more is added to the configuration of each batch system.
+// newSlurmGrid starts a grid. It adds more to the configuration of each batch system.
 func newSlurmGrid(t *testing.T, more string) *slurmGrid {
 	program, err := exec.LookPath("drover")
 	if err != nil {
@@ -87,12 +87,12 @@ func newSlurmGrid(t *testing.T, more string) *slurmGrid {
 	return g
 }
 
-// locals has people submit to the clusters themselves until ctx ends.
+// locals submits jobs of local users to the clusters until ctx ends.
 func (g *slurmGrid) locals(ctx context.Context, wg *sync.WaitGroup) {
 	for i, c := range g.clusters {
 		wg.Go(func() {
 			for n := i; pause(ctx, 1500*time.Millisecond); n++ {
-				// An error is that of a controller which is down.
+				// An error means that the controller is down.
 				_ = c.Command(ctx, "sbatch", "--job-name=local", "--output=/dev/null", "--time=1",
 					"--ntasks="+strconv.Itoa(1+n%2), "--wrap", "sleep 2").Run()
 			}
@@ -100,9 +100,9 @@ func (g *slurmGrid) locals(ctx context.Context, wg *sync.WaitGroup) {
 	}
 }
 
-// submitCalls submits jobs of both kinds from several clients and returns their IDs.
-// Between them things happen, one after the other: the nth of what is to happen is begun
-// when n/len of the jobs are submitted, and waited for at the end.
+// submitCalls submits jobs of both services from several clients and returns their IDs. It also
+// calls the functions of happen, one after the other and evenly distributed over the submissions,
+// and waits for their ends.
 func (g *slurmGrid) submitCalls(ctx context.Context, grid *client.Client, happen ...func()) []string {
 	var (
 		mu    sync.Mutex
@@ -147,8 +147,8 @@ func (g *slurmGrid) submitCalls(ctx context.Context, grid *client.Client, happen
 	return ids
 }
 
-// once waits for all jobs and fails unless each has run exactly once. Those that Slurm
-// may have killed while they ran are returned if lost is set.
+// once waits for all jobs and fails the test unless each ran exactly once. If lost is set, Slurm
+// may have killed jobs while they ran; once returns these jobs.
 func (g *slurmGrid) once(ctx context.Context, grid *client.Client, ids []string, lost bool) (killed []string) {
 	t := g.t
 	if len(ids) != *slurmJobs {
@@ -177,14 +177,14 @@ func (g *slurmGrid) once(ctx context.Context, grid *client.Client, ids []string,
 	lines := g.linesLeft()
 	for _, id := range ids {
 		if lines[id] != 1 && !(lines[id] == 0 && slices.Contains(killed, id)) {
-			t.Errorf("job %s has run %d times", id, lines[id])
+			t.Errorf("job %s ran %d times", id, lines[id])
 		}
 		delete(lines, id)
 	}
 	if len(lines) > 0 {
-		t.Errorf("jobs that were never submitted have run: %v", lines)
+		t.Errorf("jobs that were never submitted ran: %v", lines)
 	}
-	t.Logf("%d jobs, of which %d have moved or were tried to; they ended at %v, the last one %v after all were "+
+	t.Logf("%d jobs, %d of them with a move order; they ended at %v, the last one %v after all were "+
 		"submitted",
 		len(ids), moved, sites, time.Since(begun).Round(time.Second))
 	if t.Failed() {
@@ -193,8 +193,8 @@ func (g *slurmGrid) once(ctx context.Context, grid *client.Client, ids []string,
 	return killed
 }
 
-// Local users are in the way, rounds are made every two seconds, a controller is
-// stopped and started, an agent and a server are killed.
+// Local users compete for the nodes, agents run rounds every two seconds, a controller is stopped
+// and started, and an agent and a server are killed.
 func TestJobsOnThreeSlurmClustersRunOnceEach(t *testing.T) {
 	t.Parallel()
 	g := newSlurmGrid(t, "")
@@ -220,18 +220,18 @@ func TestJobsOnThreeSlurmClustersRunOnceEach(t *testing.T) {
 	g.once(ctx, grid, ids, false)
 }
 
-// patienceWithSlurm is how long all of it may take.
+// patienceWithSlurm is the time limit of a test.
 func patienceWithSlurm() time.Duration { return time.Minute + time.Duration(*slurmJobs)*2*time.Second }
 
-// restartAfter kills a process and starts it again a moment later.
+// restartAfter kills a process and restarts it after half a second.
 func (g *slurmGrid) restartAfter(ctx context.Context, v *victim) {
 	g.kill(v)
 	pause(ctx, 500*time.Millisecond)
 	g.start(v)
 }
 
-// A controller that is killed may forget jobs that it had accepted, or run one twice.
-// Drover runs each once all the same, and says of each what Slurm has done with it.
+// A controller that is killed can forget jobs that it accepted, or run a job twice. Drover still
+// runs each job once, and reports what Slurm did.
 func TestJobsLostOrDoubledByAKilledControllerAreReported(t *testing.T) {
 	t.Parallel()
 	g := newSlurmGrid(t, "")
@@ -256,8 +256,8 @@ func TestJobsLostOrDoubledByAKilledControllerAreReported(t *testing.T) {
 	g.accountFor(ids, killed)
 }
 
-// tend is the operator of the clusters: nodes on which a controller has found jobs that
-// it did not know are drained, and stay so until somebody says otherwise.
+// tend acts as the clusters' operator. A node on which the controller found unknown jobs is
+// drained until an operator resumes it.
 func (g *slurmGrid) tend(ctx context.Context) {
 	for pause(ctx, time.Second) {
 		for _, c := range g.clusters {
@@ -266,15 +266,15 @@ func (g *slurmGrid) tend(ctx context.Context) {
 				continue // the controller is down
 			}
 			for _, node := range strings.Fields(string(out)) {
-				// the next time, perhaps
+				// An error is ignored: the next pass tries again.
 				_ = c.Command(ctx, "scontrol", "update", "NodeName="+node, "State=RESUME").Run()
 			}
 		}
 	}
 }
 
-// Nobody knows how a site is whose controller is away: rounds go on with the others, say
-// why it is left out, and count on it again when it is back.
+// If a site's controller is down, its state is unknown: a round continues with the other sites
+// and reports the missing one. When the controller is back, rounds include the site again.
 func TestRoundsLeaveOutASlurmThatDoesNotAnswer(t *testing.T) {
 	g := newSlurmGrid(t, ", stale: 1s")
 	grid := g.client()

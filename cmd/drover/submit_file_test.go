@@ -35,7 +35,7 @@ func TestALineOverridesTheCommandLine(t *testing.T) {
 		t.Errorf("second: %+v", second)
 	}
 	if *def.Deadline != time.Hour || len(def.Label) != 1 || def.Args[1] != "b=2" {
-		t.Errorf("the command line has become %+v", def)
+		t.Errorf("the request of the command line changed to %+v", def)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestParseRange(t *testing.T) {
 		"1, 2", "1-2-3", "0-2147483648", "0-2147483647", "+1",
 	} {
 		if got, err := parseRange(text, 10); err == nil {
-			t.Errorf("%q is taken for %v", text, got)
+			t.Errorf("%q is parsed as %v", text, got)
 		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// Submissions that run at Ctrl-C finish and are printed; no further one starts.
+// At Ctrl-C, submissions in progress finish and are printed, and no other one starts.
 func TestInterruptedArrayPrintsSubmittedJobs(t *testing.T) {
 	g := startGrid(t)
 	p, out, stderr := inProcess(g, "submit", "sleep", "seconds=300", "--array", "1-10000", "--owner", "crowd")
 	stderr.word = "submitted 1"
 	if code := run(p); code != cmdline.ExitInterrupted {
-		t.Errorf("submit exits with %d: %s", code, stderr.buf.String())
+		t.Errorf("submit: exit code %d: %s", code, stderr.buf.String())
 	}
 	ids := strings.Fields(out.String())
 	if n := len(ids); n == 0 || n > 9000 {
@@ -24,7 +24,7 @@ func TestInterruptedArrayPrintsSubmittedJobs(t *testing.T) {
 	}
 	if want := fmt.Sprintf("interrupted: %d submitted, and none from index %d on", len(ids),
 		len(ids)+1); !strings.Contains(stderr.buf.String(), want) {
-		t.Errorf("it tells %q, want %q", stderr.buf.String(), want)
+		t.Errorf("stderr %q, want %q", stderr.buf.String(), want)
 	}
 	c, err := client.New(client.Default(g.agent))
 	if err != nil {
@@ -35,12 +35,12 @@ func TestInterruptedArrayPrintsSubmittedJobs(t *testing.T) {
 	if err != nil || len(list.Jobs) != len(ids) {
 		t.Errorf("the grid has %d jobs, %v, want %d", len(list.Jobs), err, len(ids))
 	}
-	// Those that wait for several can leave them, too.
+	// A wait for several jobs can be interrupted, too.
 	p, _, stderr = inProcess(g, "wait", ids[0], ids[1])
 	stderr.word = "0 of 2 jobs have ended"
 	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(stderr.buf.String(),
 		"interrupted; 2 jobs continue: "+ids[0]+" "+ids[1]) {
-		t.Errorf("wait exits with %d and tells %q", code, stderr.buf.String())
+		t.Errorf("wait: exit code %d, stderr %q", code, stderr.buf.String())
 	}
 	if j, err := c.Job(t.Context(), ids[0]); err != nil || j.State.Final() {
 		t.Errorf("the job is %v, %v", j, err)
@@ -57,7 +57,7 @@ func TestAnArrayStopsWhenNoSiteAcceptsJobs(t *testing.T) {
 	}
 	p, out, stderr := inProcess(g, "submit", "sleep", "--array", "1-500", "--patience", "50ms", "--quiet")
 	if code := run(p); code != cmdline.ExitUnavailable || out.Len() > 0 {
-		t.Errorf("submit exits with %d: %s", code, out)
+		t.Errorf("submit: exit code %d: %s", code, out)
 	}
 	failed := strings.Count(stderr.buf.String(), "drover: index ")
 	if failed == 0 || failed > 2*submitWorkers {
@@ -66,7 +66,7 @@ func TestAnArrayStopsWhenNoSiteAcceptsJobs(t *testing.T) {
 	if want := fmt.Sprintf("drover: 0 submitted, and none from index %d on\n", failed+1); !strings.HasSuffix(
 		stderr.buf.String(), want,
 	) {
-		t.Errorf("it tells %q, want %q", stderr.buf.String(), want)
+		t.Errorf("stderr %q, want %q", stderr.buf.String(), want)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestUploadsShowProgress(t *testing.T) {
 	g := startGrid(t)
 	p, _, stderr := inProcess(g, "call", "lu", "matrix=../../server/services/lu/testdata/lund_a.mtx", "order=147")
 	if code := run(p); code != cmdline.ExitOK || !strings.Contains(stderr.buf.String(), "sending lund_a.mtx: ") {
-		t.Errorf("call exits with %d and tells %q", code, stderr.buf.String())
+		t.Errorf("call: exit code %d, stderr %q", code, stderr.buf.String())
 	}
 }
 
@@ -92,7 +92,7 @@ func TestMissingLocalGridHintsHowToStartOne(t *testing.T) {
 	if code := codeOf(a.withLocalHint(lost)); code != cmdline.ExitUnavailable {
 		t.Errorf("exit code %d", code)
 	}
-	a.flags.Agent = []string{"http://127.0.0.1:7410"} // was named: it is that one that is wanted
+	a.flags.Agent = []string{"http://127.0.0.1:7410"} // the user named this agent, so the hint is about it
 	if v := describe(a.withLocalHint(lost), 69); v.Hint != "is it running?" {
 		t.Errorf("%+v", v)
 	}

@@ -24,8 +24,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// takingGrid is an agent, and the server of its only site, that takes requests as long as
-// the jobs that they come after are there.
+// takingGrid is an agent and the server of its only site. It accepts a request if all jobs on
+// which the request depends exist.
 type takingGrid struct {
 	droverv1connect.UnimplementedAgentServiceHandler
 	url string
@@ -94,7 +94,7 @@ func (g takingServer) Submit(_ context.Context, req *droverv1.SubmitRequest) (*d
 		nil
 }
 
-// labelled returns the requests that were taken by their label "n".
+// labelled returns the accepted requests by their label "n".
 func (g *takingGrid) labelled() map[string]*droverv1.SubmitRequest {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -126,7 +126,7 @@ func TestRequestsOfAFileDependOnOneAnother(t *testing.T) {
 	code, out, stderr := command(map[string]string{"DROVER_AGENTS": g.url}, "submit", "--from", file)
 	by := g.labelled()
 	if code != cmdline.ExitOK || len(by) != 4 {
-		t.Fatalf("submit exits with %d: %s", code, stderr)
+		t.Fatalf("submit: exit code %d: %s", code, stderr)
 	}
 	// IDs are printed in the order of the lines.
 	var want []string
@@ -168,7 +168,7 @@ func TestDependentsOfARefusedRequestAreNotSubmitted(t *testing.T) {
 `)
 	code, out, stderr := command(map[string]string{"DROVER_AGENTS": g.url}, "--json", "submit", "--from", file)
 	if by := g.labelled(); code != cmdline.ExitRefused || len(by) != 1 || by["good"] == nil {
-		t.Fatalf("submit exits with %d, %d are taken: %s", code, len(by), stderr)
+		t.Fatalf("submit: exit code %d, %d accepted: %s", code, len(by), stderr)
 	}
 	if !strings.Contains(out, `"line":4,"name":"good"`) || strings.Count(out, "\n") != 1 {
 		t.Errorf("it prints %s", out)
@@ -225,7 +225,7 @@ func TestNothingIsSubmittedFromAMalformedFile(t *testing.T) {
 			code, out, stderr := command(env, "submit", "--from", from)
 			if code != cmdline.ExitUsage || out != "" || !strings.Contains(stderr, want) ||
 				!strings.Contains(stderr, "nothing was submitted") {
-				t.Errorf("%s: exits with %d, tells %q, want %q", text, code, stderr, want)
+				t.Errorf("%s: exit code %d, stderr %q, want %q", text, code, stderr, want)
 			}
 		}
 	}
@@ -241,7 +241,7 @@ func TestNothingIsSubmittedFromAMalformedFile(t *testing.T) {
 	} {
 		code, _, stderr := command(env, append([]string{"submit"}, tc.args...)...)
 		if code != tc.code || !strings.Contains(stderr, tc.want) || !strings.Contains(stderr, "nothing was submitted") {
-			t.Errorf("%q: exits with %d, tells %q", tc.args, code, stderr)
+			t.Errorf("%q: exit code %d, stderr %q", tc.args, code, stderr)
 		}
 	}
 	if len(g.taken) > 0 {
@@ -256,7 +256,7 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 	code, _, stderr := command(env, "submit", "s", "--after", "any:"+someID+","+movingJob, "--retries", "3",
 		"--retry-on", "1,75,100-102", "--site", "lyon", "--begin", "2100-01-01T00:00:00Z")
 	if code != cmdline.ExitOK {
-		t.Fatalf("submit exits with %d: %s", code, stderr)
+		t.Fatalf("submit: exit code %d: %s", code, stderr)
 	}
 	r := g.taken[0].GetRequest()
 	if len(r.GetAfter()) != len(slices.Compact([]string{someID, movingJob})) || r.GetRetries() != 3 ||
@@ -282,7 +282,7 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 	} {
 		code, _, stderr := command(env, append([]string{"submit", "s"}, strings.Fields(args)...)...)
 		if code != cmdline.ExitUsage || !strings.Contains(stderr, want) {
-			t.Errorf("%s: exits with %d, tells %q, want %q", args, code, stderr, want)
+			t.Errorf("%s: exit code %d, stderr %q, want %q", args, code, stderr, want)
 		}
 	}
 	for args, want := range map[string]string{
@@ -294,7 +294,7 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 	} {
 		code, _, stderr := command(env, append([]string{"submit", "s"}, strings.Fields(args)...)...)
 		if code != cmdline.ExitRefused || !strings.Contains(stderr, want) {
-			t.Errorf("%s: exits with %d, prints %q, want %q", args, code, stderr, want)
+			t.Errorf("%s: exit code %d, stderr %q, want %q", args, code, stderr, want)
 		}
 	}
 	if len(g.taken) != 1 {
@@ -302,13 +302,13 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// Any file without a cycle has an order, in which nothing goes before what it needs, and
-// which is that of the file where that does; any with a cycle has none.
+// A file without a cycle has an order in which each request follows its dependencies. The order
+// of the file is kept if it satisfies that. A file with a cycle has no order.
 func TestSubmissionOrderRespectsDependencies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "requests")
 		entries := make([]entry, n)
-		reach := make([][]bool, n) // by needs, directly or not
+		reach := make([][]bool, n) // direct and indirect dependencies
 		forward := false
 		for i := range entries {
 			entries[i].line, entries[i].name = i+1, fmt.Sprint("r", i)
@@ -349,12 +349,12 @@ func TestSubmissionOrderRespectsDependencies(t *testing.T) {
 			}
 		}
 		if !forward && !slices.IsSorted(order) {
-			t.Fatalf("%v, though each comes after what it needs", order)
+			t.Fatalf("%v, but the file's order already satisfies all dependencies", order)
 		}
 	})
 }
 
-// Results are emitted once and in the order of the requests, whichever were started.
+// Results are emitted once and in the order of the requests, whichever of them were started.
 func TestReordererEmitsInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 10).Draw(t, "requests")
@@ -368,7 +368,7 @@ func TestReordererEmitsInOrder(t *testing.T) {
 		p.flush()
 		want := slices.Sorted(slices.Values(order[:begun]))
 		if !slices.Equal(got, want) {
-			t.Fatalf("stderr of %v, want %v", got, want)
+			t.Fatalf("emitted %v, want %v", got, want)
 		}
 	})
 }

@@ -28,7 +28,7 @@ func TestPrintedSpansCanBeParsed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Range(60, 1e9).Draw(t, "seconds")) * time.Second
 		if got, err := cmdline.ParseDuration(cmdline.Span(d)); err != nil || got != d {
-			t.Fatalf("%v is stderr as %s and read as %v, %v", d, cmdline.Span(d), got, err)
+			t.Fatalf("%v is printed as %s and parsed as %v, %v", d, cmdline.Span(d), got, err)
 		}
 	})
 }

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// taps stand before the servers of a grid and lose messages.
+// taps are proxies in front of the servers of a grid. They can drop messages.
 //
 //	agents, client, other servers ──▶ tap ──▶ server
 type taps struct {
 	mu   sync.Mutex
-	site string // whose messages are lost; empty: everybody's
-	step string // the kind that is lost; empty: none is
-	left int    // messages of the kind until they are
+	site string // the site that loses messages; empty: all sites
+	step string // the kind of message that is dropped; empty: none
+	left int    // number of messages of the kind until the first dropped one
 	do   func()
 }
 
@@ -57,14 +57,14 @@ func (p *taps) before(t *testing.T, site, address string) string {
 	return "http://" + l.Addr().String()
 }
 
-// lose loses the nth message of a kind and all after it; do is done at the nth.
+// lose drops the nth message of a kind and all later ones. It calls do at the nth one.
 func (p *taps) lose(site, step string, nth int, do func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.site, p.step, p.left, p.do = site, step, nth, do
 }
 
-// heal loses nothing any more, and says whether anything was lost.
+// heal stops dropping messages, and reports whether any were dropped.
 func (p *taps) heal() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// finished is a job that was estimated to wait and run so long, and did.
+// finished returns an ended job with its estimated and its actual wait and runtime.
 func finished(id string, state State, wait, run, waited, ran batch.Duration) *Job {
 	const submitted batch.Time = 1_000_000
 	started := submitted.Add(waited)
@@ -21,16 +21,16 @@ func finished(id string, state State, wait, run, waited, ran batch.Duration) *Jo
 	}
 }
 
-func TestAccuracyComparesEstimatesWithWhatHappened(t *testing.T) {
+func TestAccuracyComparesEstimatesWithActualTimes(t *testing.T) {
 	s := &Site{}
 	if _, known := s.AccuracyOf("lu"); known {
-		t.Error("something is known of estimates before there were any")
+		t.Error("accuracy is known before the first estimate")
 	}
 	const sec = batch.Second
 	s.addSample(finished("a", Done, 10*sec, 100*sec, 30*sec, 50*sec))    // start +20, end -30, half
 	s.addSample(finished("b", Done, 10*sec, 100*sec, 0, 50*sec))         // -10, -60
 	s.addSample(finished("c", Killed, 10*sec, 100*sec, 10*sec, 100*sec)) // 0, 0
-	s.addSample(finished("d", Failed, 10*sec, 100*sec, 500*sec, sec))    // ended when it liked to
+	s.addSample(finished("d", Failed, 10*sec, 100*sec, 500*sec, sec))    // a failed job says nothing about the estimate
 	moved := finished("e", Done, 10*sec, 100*sec, 410*sec, 100*sec)
 	moved.Transit = &Transit{Quoted: moved.Submitted.Add(400 * sec)}
 	s.addSample(moved) // 0, 0
@@ -61,7 +61,7 @@ func TestAccuracyCoversTheLastJobs(t *testing.T) {
 	}
 }
 
-func TestErrorsAreThoseOfTheSortedOnes(t *testing.T) {
+func TestErrorsMatchASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Int64Range(-1e15, 1e15), 1, 50).Draw(t, "errors")
 		in := make([]batch.Duration, len(all))

@@ -109,19 +109,19 @@ func TestJobsWithAnAgreementAreNeitherHeldNorMovedAndOutliveARestart(t *testing.
 		t.Fatal(err)
 	}
 	plan := take(again, sec(3)).Plans[0]
-	if !plan.Job.Agreed || plan.Promise { // it is not to be refused any more
+	if !plan.Job.Agreed || plan.Promise { // an accepted agreement must not be refused
 		t.Errorf("%+v", plan)
 	}
 	if _, err := again.Running(sec(4), plan.Key, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the news may come twice
+	for range 2 { // the event can be repeated
 		_, _ = again.Ended(sec(1001), plan.Key, batch.Outcome{End: batch.EndDone}, nil)
 	}
 	if a := again.Agreements(); a != (Agreements{Accepted: 1, BySite: 1, Penalty: 7}) {
 		t.Errorf("%+v", a)
 	}
-	// One that the batch system has refused was never there.
+	// A job that the batch system refused leaves no trace.
 	if _, err := s.Submit(sec(5), Submission{ID: numbered(2), Request: r}, p); err != nil {
 		t.Fatal(err)
 	}

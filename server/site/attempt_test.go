@@ -23,7 +23,7 @@ func TestAnAttemptThatNeverRanIsFollowedByAnotherOne(t *testing.T) {
 			t.Errorf("%v: %+v %v", from, j, err)
 		}
 		if j.Transit != nil && j.Transit.Round != "" || s.Wake() != batch.Never {
-			t.Errorf("%v: it is still wanted elsewhere: %+v", from, j.Transit)
+			t.Errorf("%v: a move or a round is still pending: %+v", from, j.Transit)
 		}
 		fx := take(s, 5)
 		next := batch.Key{Job: "a", Attempt: 2}
@@ -34,7 +34,7 @@ func TestAnAttemptThatNeverRanIsFollowedByAnotherOne(t *testing.T) {
 			from != Moving && got != nil {
 			t.Errorf("%v: messages %v", from, got)
 		}
-		// News of the old one is old.
+		// An event of the old attempt is refused.
 		_, err = s.Running(6, key, nil, nil)
 		refused(t, err, problem.UnknownJob, "job_id")
 		if _, err = s.Starting(6, next); err != nil {
@@ -53,23 +53,23 @@ func TestStartingRecordsTheAllocation(t *testing.T) {
 	if w := take(s, 1).Writes[0].Record; w.State != "starting" || len(w.Run.Places) != 1 || w.Run.Places[0].Node != 1 {
 		t.Errorf("%+v", w.Run)
 	}
-	// Its node was gone, and it is launched elsewhere.
+	// The node was down, so the attempt is launched on another one.
 	if _, err := s.Starting(2, key, batch.NodeAllocation{Node: 3, Processors: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if fx := take(s, 2); len(fx.Writes) != 1 || fx.Writes[0].Record.Run.Places[0].Node != 3 {
-		t.Errorf("launched once more: %+v", fx.Writes)
+		t.Errorf("after the second launch: %+v", fx.Writes)
 	}
 	if _, err := s.Starting(2, key, batch.NodeAllocation{Node: 3, Processors: 2}); err != nil ||
 		len(take(s, 2).Writes) != 0 {
-		t.Errorf("a repeated measurement is written: %v", err)
+		t.Errorf("a repeated start is written: %v", err)
 	}
 	if j, err := s.Ended(2, key, neverRan, nil); err != nil || j.Run != nil {
-		t.Errorf("the next attempt has its places: %+v %v", j.Run, err)
+		t.Errorf("the next attempt has the old allocation: %+v %v", j.Run, err)
 	}
 }
 
-func TestAnAttemptOfWhichNothingWasSentWaitsAgain(t *testing.T) {
+func TestAnUnlaunchedAttemptWaitsAgain(t *testing.T) {
 	s, key := in(t, Waiting)
 	places := []batch.NodeAllocation{{Node: 1, Processors: 2}}
 	if _, err := s.Starting(1, key, places...); err != nil {
@@ -90,13 +90,13 @@ func TestAnAttemptOfWhichNothingWasSentWaitsAgain(t *testing.T) {
 	if _, err := s.Starting(2, key, places...); err != nil {
 		t.Error(err)
 	}
-	// What runs, or is being cancelled, is not touched.
+	// An attempt that runs or is being cancelled does not change.
 	_, _ = s.Running(3, key, nil, places)
 	if err := s.Unlaunched(key); err != nil || job(t, s, "a").State != Running {
 		t.Errorf("%v, %v", job(t, s, "a").State, err)
 	}
 	if err := s.Unlaunched(batch.Key{Job: "a", Attempt: 7}); err == nil {
-		t.Error("another attempt is this one")
+		t.Error("an unknown attempt is accepted")
 	}
 }
 
@@ -150,7 +150,7 @@ func TestAClaimDecidesAboutAHandover(t *testing.T) {
 		}
 		_, err := s.Starting(3, key)
 		if err == nil {
-			t.Error("a job that is gone starts")
+			t.Error("a job that moved away can start")
 		}
 	})
 	t.Run("lost", func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestAClaimDecidesAboutAHandover(t *testing.T) {
 		wants(t, s, "a", Yielding)
 		s.Claimed(2, key, false)
 		if j := wants(t, s, "a", Starting); j.Transit.Round != "" {
-			t.Error("it started, and is still in the round")
+			t.Error("the started job is still in the round")
 		}
 	})
 }
@@ -214,7 +214,7 @@ func TestMeasurementsAreDurableAndKeptForTheNextAttempt(t *testing.T) {
 	}
 	s.Measured(first, want)
 	if fx := take(s, sec(20)); len(fx.Writes) != 0 {
-		t.Errorf("what is known was written: %+v", fx.Writes)
+		t.Errorf("an unchanged measurement was written: %+v", fx.Writes)
 	}
 	fx = stops(t, s, 40, first)
 	if fx.Plans[0].Job.CPU != 0 {
@@ -223,7 +223,7 @@ func TestMeasurementsAreDurableAndKeptForTheNextAttempt(t *testing.T) {
 	if diff := cmp.Diff(&want, job(t, s, first.Job).Measured); diff != "" {
 		t.Error(diff)
 	}
-	s.Measured(first, Measured{CPU: 1}) // of the attempt that is over
+	s.Measured(first, Measured{CPU: 1}) // of the previous attempt
 	second := fx.Plans[0].Key
 	for _, bad := range []Measured{{}, {CPU: batch.One + 1}, {CPU: 1, Memory: -1}} {
 		s.Measured(second, bad)

@@ -31,8 +31,8 @@ func BenchmarkSubmitAMenuAndRun(b *testing.B) {
 	}
 }
 
-// BenchmarkWaiting reports what the core keeps of a waiting job: itself, its place
-// in the map and the order, and nothing that a driver holds.
+// BenchmarkWaiting reports the core's memory for a waiting job: the job and its entries in the
+// map and the order, without the driver's data.
 func BenchmarkWaiting(b *testing.B) {
 	const jobs = 100_000
 	for range b.N {

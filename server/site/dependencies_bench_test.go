@@ -6,8 +6,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// BenchmarkEndOfAnAwaitedJob ends jobs of which each is awaited by a thousand others,
-// each of which awaits as many.
+// BenchmarkEndOfAnAwaitedJob ends jobs that a thousand other jobs await. Each of these awaits a
+// thousand jobs.
 func BenchmarkEndOfAnAwaitedJob(b *testing.B) {
 	const many = 1000
 	for b.Loop() {

@@ -12,10 +12,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// behind is a request that comes after other jobs.
+// behind returns a request that depends on other jobs.
 func behind(list ...Dependency) *Request { return &Request{Menu: menu(2, 10), After: list} }
 
-// done ends a job's present attempt.
+// done ends a job's current attempt.
 func done(t testing.TB, s *Site, now batch.Time, id batch.JobID, o batch.Outcome) {
 	t.Helper()
 	j := job(t, s, id)
@@ -130,7 +130,7 @@ func TestCancelledDependentNamesTheFailedJob(t *testing.T) {
 	wants(t, s, numbered(4), Waiting)
 }
 
-func TestALongChainOfDependentsFallsWithoutRecursion(t *testing.T) {
+func TestALongChainOfDependentsIsCancelledWithoutRecursion(t *testing.T) {
 	const n = 100_000
 	s := named(t, "s")
 	queue(t, s, numbered(1))
@@ -155,7 +155,7 @@ func TestImpossibleDependenciesAreRefused(t *testing.T) {
 	done(t, s, 0, numbered(1), batch.Outcome{End: batch.EndDone})
 	done(t, s, 0, numbered(2), batch.Outcome{End: batch.EndFailed})
 	if _, _ = s.Withdraw(0, numbered(4)); s.Awaited(numbered(4)) {
-		t.Error("no job waits for it")
+		t.Error("the withdrawn job is awaited")
 	}
 	plan := &rectangles{processors: 4}
 	for _, tt := range []struct {
@@ -183,7 +183,7 @@ func TestImpossibleDependenciesAreRefused(t *testing.T) {
 		}
 		refused(t, err, tt.reason, field)
 		if s.Knows(numbered(10)) {
-			t.Errorf("%s: it is kept", tt.name)
+			t.Errorf("%s: the refused job is kept", tt.name)
 		}
 	}
 	for name, tt := range map[string]struct {
@@ -236,10 +236,10 @@ func TestHeldDependentIsNotStartedMovedOrHeldByARound(t *testing.T) {
 	_, err := s.Move(0, MoveRequest{Job: id, To: "nancy"}, idle(id, sec(9)))
 	refused(t, err, problem.NotWaiting, "job_id")
 	if _, err := s.Starting(0, j.Key()); err == nil {
-		t.Error("it may start")
+		t.Error("a held job can start")
 	}
 	if s.Tick(sec(1000)); s.Wake() != batch.Never {
-		t.Error("something is due")
+		t.Error("a timer is set")
 	}
 	wants(t, s, id, Held)
 	if _, err := s.Ended(0, j.Key(), batch.Outcome{End: batch.EndNeverRan}, nil); err != nil {
@@ -274,14 +274,14 @@ func TestDependencyAtAnotherSiteIsWatchedUntilItEnds(t *testing.T) {
 	}
 	wants(t, s, id, Held)
 	if !s.Awaited(far) {
-		t.Error("it is awaited no more")
+		t.Error("the job is no longer awaited")
 	}
 	s.UpdateRemote(sec(2), JobStatus{far, Done})
 	wants(t, s, id, Waiting)
 	if s.Awaited(far) {
-		t.Error("it is still awaited")
+		t.Error("the job is still awaited")
 	}
-	s.UpdateRemote(sec(3), JobStatus{far, Failed}) // a lie, or late
+	s.UpdateRemote(sec(3), JobStatus{far, Failed}) // wrong or late
 	wants(t, s, id, Waiting)
 }
 
@@ -295,7 +295,7 @@ func TestDependencyThatMovesIsWatchedAtItsNewSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Receive(0, &Message{Kind: Reserved, From: "t", To: "s", Job: far, Epoch: 1}, idle(far, sec(9)))
-	s.UpdateRemote(0, JobStatus{far, Done}) // who says so? it is here
+	s.UpdateRemote(0, JobStatus{far, Done}) // ignored: the job is at this site
 	wants(t, s, id, Held)
 	s.Claimed(0, take(s, 0).Claims[0], true)
 	wants(t, s, far, Gone)
@@ -304,7 +304,7 @@ func TestDependencyThatMovesIsWatchedAtItsNewSite(t *testing.T) {
 	wants(t, s, id, Cancelled)
 }
 
-// restarted returns a site with what the writes of another one have made durable.
+// restarted returns a site that is restored from the records of another one.
 func restarted(t testing.TB, s *Site, now batch.Time, disk map[batch.JobID]Record) *Site {
 	t.Helper()
 	again := named(t, s.config.Name)
@@ -370,8 +370,8 @@ func TestDependencyThatEndedDuringDowntimeReleasesItsDependents(t *testing.T) {
 	same(t, "plans", planned(take(s, sec(2)).Plans), "submit 3 ")
 }
 
-// TestDependentsFollowTheirConditions compares the site with an oracle that looks
-// at everything again and again, over restarts.
+// TestDependentsFollowTheirConditions compares the site with an oracle that evaluates all
+// dependencies at each step, over restarts.
 func TestDependentsFollowTheirConditions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := New(Config{Name: "s", Platform: batch.Processors(4)})

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// sheet is a batch.Draft of an idle machine, on which those wait that it names.
+// sheet is a batch.Draft of an idle machine with the given waiting jobs.
 type sheet struct {
 	rectangles
 	waits map[batch.Key]batch.Time // their completions
@@ -48,9 +48,8 @@ func (p *sheet) Cancel(key batch.Key) bool {
 	return waits
 }
 
-// drafty is a site with a job in every state in which it has not ended, and a draft
-// of it; of those that wait one is a local user's, one has started in the plan, and
-// one cannot start.
+// drafty returns a site with a job in every state that is not final, and a draft of the site. Of
+// the waiting jobs, one is a local user's, one has started in the plan, and one cannot start.
 func drafty(t *testing.T) (*Site, *Draft, *sheet) {
 	t.Helper()
 	s := named(t, "lyon")
@@ -102,7 +101,7 @@ func TestDraftTakesOnlyWaitingMovableJobs(t *testing.T) {
 	refused(t, d.Take("waits"), problem.NotWaiting, "job_id")
 	wants(t, s, "waits", Waiting)
 	if fx := take(s, 1); !fx.Empty() {
-		t.Errorf("something comes of it: %+v", fx)
+		t.Errorf("the draft changed the site: %+v", fx)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestForgottenJobsLeaveTheOrderOfTheOthers(t *testing.T) {
 		}
 		take(s, 1)
 		if s.Knows(j.ID) {
-			t.Fatal("a forgotten job is in memory")
+			t.Fatal("a forgotten job is still in memory")
 		}
 	}
 	var listed []batch.JobID
@@ -42,7 +42,7 @@ func TestForgottenJobsLeaveTheOrderOfTheOthers(t *testing.T) {
 		t.Errorf("listed %v, want %v", listed, keep)
 	}
 	if n := len(s.book.order); n > 2*len(keep)+1 {
-		t.Errorf("the order holds %d places for %d jobs", n, len(keep))
+		t.Errorf("the order has %d entries for %d jobs", n, len(keep))
 	}
 	if l := s.Load(); l.Waiting != len(keep) || int(l.Ended) != 200-len(keep) {
 		t.Errorf("load: %+v", l)
@@ -61,7 +61,7 @@ func TestOnlyEndedJobsAreForgotten(t *testing.T) {
 	}
 }
 
-// shared is a policy whose jobs take twice their walltime.
+// shared is a planner in which jobs take twice their walltime.
 type shared struct{}
 
 func (shared) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
@@ -76,7 +76,7 @@ func (shared) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) b
 	return true
 }
 
-func TestAPlannersOwnEndsCount(t *testing.T) {
+func TestQuotesUseTheEndsOfThePlanner(t *testing.T) {
 	for _, tuning := range []Tuning{Exhaustive, Binary} {
 		s := newSite(t, sevenMinutes, 5, tuning)
 		q, err := s.Quote(7, Question{Request: &Request{Service: "seven"}}, shared{})
@@ -99,7 +99,7 @@ func TestTheEndOfAJobIsWrittenOnce(t *testing.T) {
 		}
 		_ = s.Forget("a")
 		if fx := take(s, 2); len(fx.Writes) > 0 && fx.Writes[0].Ended() {
-			t.Errorf("%v: forgotten, and ended again", state)
+			t.Errorf("%v: the forgotten job ended again", state)
 		}
 	}
 }

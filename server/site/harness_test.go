@@ -10,8 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// desk is a plan for tests: an idle machine, on which those jobs that it knows of
-// stand.
+// desk is a plan of an idle machine, with the completions of some jobs.
 type desk struct {
 	rectangles
 	standing map[batch.JobID]batch.Time // completions
@@ -22,8 +21,7 @@ func (d *desk) Standing(_ batch.Time, key batch.Key) (batch.Time, bool) {
 	return end, known
 }
 
-// idle returns the plan of an empty site on which a job stands to end at an
-// instant.
+// idle returns the plan of an idle machine on which a job completes at an instant.
 func idle(id batch.JobID, end batch.Time) *desk {
 	return &desk{rectangles: rectangles{processors: 4}, standing: map[batch.JobID]batch.Time{id: end}}
 }
@@ -47,21 +45,21 @@ func submit(t testing.TB, s *Site, now batch.Time, id batch.JobID, r *Request) J
 	return j
 }
 
-// queue submits a job that any site can run, and returns the key of its attempt.
+// queue submits a job that fits any site, and returns the key of its attempt.
 func queue(t testing.TB, s *Site, id batch.JobID) batch.Key {
 	t.Helper()
 	j := submit(t, s, 0, id, &Request{Menu: menu(2, 10)})
 	return j.Key()
 }
 
-// take returns what the calls since the last one have led to.
+// take returns the effects of the calls since the last take.
 func take(s *Site, now batch.Time) Effects {
 	var fx Effects
 	s.Take(now, &fx)
 	return fx
 }
 
-// job returns a job that has to be known.
+// job returns a job, which must exist.
 func job(t testing.TB, s *Site, id batch.JobID) Job {
 	t.Helper()
 	j, err := s.Job(id)
@@ -71,7 +69,7 @@ func job(t testing.TB, s *Site, id batch.JobID) Job {
 	return j
 }
 
-// wants compares a job's state.
+// wants requires a job to be in a state, and returns the job.
 func wants(t testing.TB, s *Site, id batch.JobID, want State) Job {
 	t.Helper()
 	j := Job{State: Absent}
@@ -84,7 +82,7 @@ func wants(t testing.TB, s *Site, id batch.JobID, want State) Job {
 	return j
 }
 
-// refused wants an error to be a *problem.Problem with a reason.
+// refused requires a *problem.Problem with a reason and a field.
 func refused(t testing.TB, err error, reason problem.Reason, field string) {
 	t.Helper()
 	var r *problem.Problem

@@ -6,13 +6,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// ask sends s a message and returns what it answers; 0: nothing.
+// tell sends s a message and returns the kind of its answer; 0: none.
 func tell(s *Site, m *Message) MessageKind {
 	a, _ := s.Receive(5, m, idle(m.Job, hour))
 	return a.Kind
 }
 
-// about returns a message of a source.
+// about returns a message from a source to s about job a.
 func about(kind MessageKind, from string, epoch uint32) *Message {
 	m := reservation(from, "s", "a", epoch)
 	m.Kind = kind
@@ -28,7 +28,7 @@ func TestReserveGivesAJobASlotWithoutStartingIt(t *testing.T) {
 	m.Parcel.Age, m.Parcel.Present, m.Parcel.Sent = 40, seconds(100), 1000
 	m.Parcel.Moves[0].Ordered = 990
 	a, reply := s.Receive(50, m, idle("a", 9))
-	// The idle machine gives it its ten seconds from the next full one on.
+	// On the idle machine the job runs for ten seconds from the next full second on.
 	start := batch.Time(batch.Second)
 	end := start.Add(seconds(10)).Sub(50)
 	if !reply ||
@@ -57,18 +57,18 @@ func TestReserveGivesAJobASlotWithoutStartingIt(t *testing.T) {
 	if _, err := s.Starting(51, key); err == nil {
 		t.Error("it starts")
 	}
-	// Again, when the answer was lost: the same place, by now nearer.
+	// If the answer was lost, the source asks again: the slot is the same, and nearer by now.
 	a, _ = s.Receive(70, m, idle("a", 9))
 	if fx := take(s, 70); !fx.Empty() || a.Kind != Reserved || a.Completion != end-20 {
 		t.Errorf("%+v, %+v", a, fx)
 	}
 	if a, _ = s.Receive(hour, m, nil); a.Completion != seconds(10) {
-		t.Errorf("a place whose time has come: %+v", a)
+		t.Errorf("a slot whose start has passed: %+v", a)
 	}
 }
 
-// TestTargetAnswersTheMessagesOfASource goes through the messages of a source: of the epoch
-// that the job has, older ones and later ones, from this source and another one.
+// TestTargetAnswersTheMessagesOfASource covers messages with the epoch of the job, with older and
+// with later ones, from the job's source and from another site.
 func TestTargetAnswersTheMessagesOfASource(t *testing.T) {
 	const nothing = MessageKind(0)
 	for _, tt := range []struct {
@@ -78,28 +78,28 @@ func TestTargetAnswersTheMessagesOfASource(t *testing.T) {
 		want MessageKind
 		then State
 	}{
-		{"a reservation that is repeated", Incoming, about(Reserve, "t", 3), Reserved, Incoming},
+		{"a repeated reservation", Incoming, about(Reserve, "t", 3), Reserved, Incoming},
 		{"a reservation with a higher epoch", Incoming, about(Reserve, "t", 4), Reserved, Incoming},
-		{"a higher one of another source", Incoming, about(Reserve, "u", 4), Reserved, Incoming},
-		{"one of another source", Incoming, about(Reserve, "u", 3), Superseded, Incoming},
-		{"one that is late", Incoming, about(Reserve, "t", 2), Superseded, Incoming},
-		{"one for a job that came back", Gone, about(Reserve, "t", 2), Reserved, Incoming},
-		{"one that is older than a handover", Gone, about(Reserve, "t", 1), Superseded, Gone},
-		{"one that cannot be", Waiting, about(Reserve, "t", 1), Refused, Waiting},
-		{"one for a job that has ended here", Done, about(Reserve, "t", 1), Refused, Done},
+		{"a higher reservation of another source", Incoming, about(Reserve, "u", 4), Reserved, Incoming},
+		{"a reservation of another source", Incoming, about(Reserve, "u", 3), Superseded, Incoming},
+		{"a late reservation", Incoming, about(Reserve, "t", 2), Superseded, Incoming},
+		{"a reservation for a job that returns", Gone, about(Reserve, "t", 2), Reserved, Incoming},
+		{"a reservation older than a handover", Gone, about(Reserve, "t", 1), Superseded, Gone},
+		{"an impossible reservation", Waiting, about(Reserve, "t", 1), Refused, Waiting},
+		{"a reservation for a job that ended here", Done, about(Reserve, "t", 1), Refused, Done},
 
 		{"a confirmation", Incoming, about(Confirm, "t", 3), Confirmed, Waiting},
 		{"a confirmation of another source", Incoming, about(Confirm, "u", 3), nothing, Incoming},
 		{"a late confirmation", Incoming, about(Confirm, "t", 2), Superseded, Incoming},
-		{"a confirmation that cannot be", Incoming, about(Confirm, "t", 4), nothing, Incoming},
-		{"a late one of a job that is gone", Gone, about(Confirm, "t", 0), Superseded, Gone},
-		{"one of a job that was never reserved", Gone, about(Confirm, "t", 2), nothing, Gone},
+		{"an impossible confirmation", Incoming, about(Confirm, "t", 4), nothing, Incoming},
+		{"a late confirmation for a job that is gone", Gone, about(Confirm, "t", 0), Superseded, Gone},
+		{"a confirmation without a reservation", Gone, about(Confirm, "t", 2), nothing, Gone},
 
 		{"a drop", Incoming, about(Drop, "t", 3), Dropped, Absent},
 		{"a drop of another source", Incoming, about(Drop, "u", 3), Dropped, Incoming},
 		{"a late drop", Incoming, about(Drop, "t", 2), Dropped, Incoming},
-		{"a drop that cannot be", Incoming, about(Drop, "t", 4), Dropped, Incoming},
-		{"a drop of a job that is this site's", Waiting, about(Drop, "t", 0), Dropped, Waiting},
+		{"an impossible drop", Incoming, about(Drop, "t", 4), Dropped, Incoming},
+		{"a drop of a job that belongs to this site", Waiting, about(Drop, "t", 0), Dropped, Waiting},
 		{"a drop of a job that is gone", Gone, about(Drop, "t", 1), Dropped, Gone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestTargetAnswersTheMessagesOfASource(t *testing.T) {
 	s := named(t, "s")
 	for kind, want := range map[MessageKind]MessageKind{Confirm: nothing, Drop: Dropped, Resolve: Pending} {
 		if got := tell(s, about(kind, "t", 1)); got != want || s.Knows("a") {
-			t.Errorf("%v of an unknown job: answers %v", kind, got)
+			t.Errorf("%v of an unknown job: answer %v", kind, got)
 		}
 	}
 }
@@ -156,8 +156,8 @@ func TestRepeatedConfirmIsAlwaysAcknowledged(t *testing.T) {
 	again(Done)
 }
 
-// TestAReservationReplacesAnOlderOne: a source that asks under a higher epoch has
-// given up the lower one.
+// TestAReservationReplacesAnOlderOne: a source that asks under a higher epoch has aborted the
+// lower one.
 func TestAReservationReplacesAnOlderOne(t *testing.T) {
 	s, key := in(t, Incoming)
 	_, _ = s.Cancel(4, "a")
@@ -176,7 +176,8 @@ func TestAReservationReplacesAnOlderOne(t *testing.T) {
 	if s.Load() != (Load{Incoming: 1, Processors: 4}) || len(s.book.timers) != 1 {
 		t.Errorf("%+v, %d timers", s.Load(), len(s.book.timers))
 	}
-	// What it cannot take leaves the older one alone: its source will say.
+	// A refused reservation does not affect the older one: only a message of the older one's
+	// source ends it.
 	bad := about(Reserve, "u", 8)
 	bad.Parcel.Dossier = &Dossier{Request: Request{Menu: menu(9, 1)}}
 	if got := tell(s, bad); got != Refused {
@@ -193,9 +194,9 @@ func TestAHigherReservationAcknowledgesAHandover(t *testing.T) {
 		t.Fatal(got)
 	}
 	if s.Tick(hour); kinds(take(s, 5).Messages)[0] != Resolve {
-		t.Error("it still confirms")
+		t.Error("the handover is still being confirmed")
 	}
-	// Dropped: gone to t, as before, and nothing more to be said about it.
+	// After the drop the job is gone to t, as before, and the handover needs no further message.
 	tell(s, about(Drop, "u", 4))
 	j := wants(t, s, "a", Gone)
 	fx := take(s, 6)
@@ -208,7 +209,7 @@ func TestAHigherReservationAcknowledgesAHandover(t *testing.T) {
 		t.Error(got)
 	}
 	if got := tell(s, about(Reserve, "u", 4)); got != Superseded {
-		t.Errorf("a late double of the dropped one: %v", got)
+		t.Errorf("a late duplicate of the dropped reservation: %v", got)
 	}
 }
 
@@ -222,18 +223,18 @@ func TestDroppedJobKeepsItsEpoch(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	if _, err := s.Job("a"); err == nil {
-		t.Error("it is known")
+		t.Error("the dropped job is known")
 	}
 	r := fx.Writes[0].Record
 	_ = s.Recall(&r)
 	if got := tell(s, about(Reserve, "t", 3)); got != Superseded {
-		t.Errorf("a late double: %v", got)
+		t.Errorf("a late duplicate: %v", got)
 	}
 	if got := tell(s, about(Confirm, "t", 3)); got != 0 {
-		t.Errorf("a confirmation of what was dropped: %v", got)
+		t.Errorf("a confirmation of the dropped reservation: %v", got)
 	}
 	if got := tell(s, about(Reserve, "t", 4)); got != Reserved {
-		t.Errorf("the next attempt: %v", got)
+		t.Errorf("a reservation of the next epoch: %v", got)
 	}
 }
 
@@ -259,14 +260,14 @@ func TestReserveIsRefusedIfTheJobCannotRunHere(t *testing.T) {
 func TestGainOfAMoveIsRecorded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		present batch.Duration
-		tried   bool // another move was, from here
+		tried   bool // another move from here was aborted
 		end     batch.End
 		want    bool
 	}{
-		"a job that ended":                     {seconds(100), false, batch.EndDone, true},
-		"a job that was to be moved once more": {seconds(100), true, batch.EndDone, true},
-		"a job that was killed":                {seconds(100), false, batch.EndKilled, false},
-		"unknown end at the source":            {batch.Forever, false, batch.EndDone, false},
+		"a job that ended":                  {seconds(100), false, batch.EndDone, true},
+		"a job with an aborted second move": {seconds(100), true, batch.EndDone, true},
+		"a job that was killed":             {seconds(100), false, batch.EndKilled, false},
+		"unknown end at the source":         {batch.Forever, false, batch.EndDone, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := named(t, "s")
@@ -285,7 +286,7 @@ func TestGainOfAMoveIsRecorded(t *testing.T) {
 				t.Errorf("%+v", j.Moves())
 			}
 			if tt.tried && j.Moves()[1].Realized != nil {
-				t.Error("a move that came to nothing has brought something")
+				t.Error("the aborted move has a realized gain")
 			}
 		})
 	}
@@ -295,7 +296,7 @@ func TestReturningJobKeepsItsPositionInLists(t *testing.T) {
 	s := named(t, "s")
 	tell(s, about(Reserve, "t", 1))
 	first, _ := s.List(Filter{}, 0, 0)
-	tell(s, about(Reserve, "t", 2)) // the first one was given up
+	tell(s, about(Reserve, "t", 2)) // the source aborted the first one
 	again, _ := s.List(Filter{}, 0, 0)
 	if len(first) != 1 || len(again) != 1 || first[0].Serial == 0 || again[0].Serial != first[0].Serial {
 		t.Errorf("%+v, then %+v", first, again)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// in returns a site with one job that came the way to a state.
+// in returns a site with one job that reached a state by regular events.
 func in(t testing.TB, state State) (*Site, batch.Key) {
 	t.Helper()
 	s := named(t, "s")
@@ -114,7 +114,7 @@ func TestEveryStateTakesEveryEventOrRefusesIt(t *testing.T) {
 						t.Errorf("got %v", err)
 					}
 					if j != before {
-						t.Errorf("refused and changed to %+v", j)
+						t.Errorf("a refused event changed the job to %+v", j)
 					}
 					return
 				}
@@ -126,7 +126,7 @@ func TestEveryStateTakesEveryEventOrRefusesIt(t *testing.T) {
 	}
 }
 
-func TestAJobsLife(t *testing.T) {
+func TestLoadOverTheLifeOfAJob(t *testing.T) {
 	s := newSite(t, "", 4, Exhaustive)
 	j := submit(t, s, 10, "a", &Request{Menu: menu(3, 10)})
 	key := j.Key()

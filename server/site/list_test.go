@@ -45,7 +45,7 @@ func TestMovesAreListedFromTheLatest(t *testing.T) {
 	} {
 		got, _ := list(tt.filter, MoveCursor{}, 10)
 		same(t, tt.filter, got, tt.want)
-		// In pages of one, whatever is added at the front meanwhile.
+		// List pages of one move while new moves are added at the front.
 		paged := ""
 		for after := (MoveCursor{}); ; {
 			page, last := list(tt.filter, after, 1)

@@ -9,7 +9,7 @@ import (
 
 const hour = batch.Time(batch.Hour)
 
-// answer returns what t tells s about a.
+// answer returns a message from t to s about job a.
 func answer(kind MessageKind, epoch uint32) *Message {
 	return &Message{
 		Kind: kind, From: "t", To: "s", Job: "a", Epoch: epoch, Shape: batch.Shape{Width: 2, Walltime: seconds(10)},
@@ -66,7 +66,7 @@ func TestMoveSendsReserve(t *testing.T) {
 			From: "s", To: "t", Epoch: 1, State: MovePending, Ordered: 30, Reason: "sooner", Agent: "g",
 			MinGain: seconds(5),
 		}})
-	// The next one says how long it would take from then on.
+	// A repeated message has the remaining time at its own sending.
 	s.Tick(s.Wake())
 	if m := take(s, 30).Messages[0]; m.Kind != Reserve || m.Epoch != 1 || m.Parcel.Present != 0 {
 		t.Errorf("%+v, %+v", m, m.Parcel)
@@ -81,22 +81,22 @@ func TestMoveSendsReserve(t *testing.T) {
 	}
 }
 
-// TestGainIsEstimatedAgainBeforeTheCommit when the target has answered: it would end in a minute
-// there.
+// TestGainIsEstimatedAgainBeforeTheCommit: the source compares again when the target has
+// answered. At the target the job would end in a minute.
 func TestGainIsEstimatedAgainBeforeTheCommit(t *testing.T) {
 	for name, tt := range map[string]struct {
-		end     batch.Time // here; 0: not known
+		end     batch.Time // at this site; 0: unknown
 		minGain batch.Duration
 		want    State
 	}{
-		"enough":                   {hour, seconds(60 * 59), Yielding},
-		"too little":               {hour, seconds(60*59) + 1, Waiting},
-		"a loss":                   {batch.Time(seconds(30)), 0, Waiting},
-		"a loss at any price":      {batch.Time(seconds(30)), AnyGain, Yielding},
-		"not known":                {0, 0, Waiting},
-		"not known, at any price":  {0, AnyGain, Yielding},
-		"never here, at any price": {batch.Never, AnyGain, Yielding},
-		"never here":               {batch.Never, 0, Waiting},
+		"enough":                        {hour, seconds(60 * 59), Yielding},
+		"too little":                    {hour, seconds(60*59) + 1, Waiting},
+		"a loss":                        {batch.Time(seconds(30)), 0, Waiting},
+		"a loss, any gain accepted":     {batch.Time(seconds(30)), AnyGain, Yielding},
+		"unknown":                       {0, 0, Waiting},
+		"unknown, any gain accepted":    {0, AnyGain, Yielding},
+		"never here, any gain accepted": {batch.Never, AnyGain, Yielding},
+		"never here":                    {batch.Never, 0, Waiting},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := named(t, "s")
@@ -149,7 +149,7 @@ func TestAnswersOfAnotherMoveAreIgnored(t *testing.T) {
 			}
 			for _, m := range messages {
 				if _, reply := s.Receive(2, m, idle("a", hour)); reply {
-					t.Error("an answer is answered")
+					t.Error("the site replies to an answer")
 				}
 			}
 			if fx := take(s, 2); !fx.Empty() || job(t, s, "a") != before {
@@ -200,7 +200,7 @@ func TestAnswersOfTheTarget(t *testing.T) {
 func TestAnAcknowledgedJobLeavesATombstone(t *testing.T) {
 	s, _ := in(t, Gone)
 	if err := s.Forget("a"); err == nil {
-		t.Error("a job whose handover is not acknowledged is forgotten")
+		t.Error("a job was forgotten before its handover was acknowledged")
 	}
 	s.Receive(2, answer(Confirmed, 1), nil)
 	fx := take(s, 2)
@@ -208,7 +208,7 @@ func TestAnAcknowledgedJobLeavesATombstone(t *testing.T) {
 	if len(fx.Writes) != 1 || fx.Writes[0].Until != batch.Time(2).Add(Horizon) || !fx.Writes[0].Forget || s.Knows("a") {
 		t.Fatalf("%+v", fx)
 	}
-	// It still says where the job went, and what became of the move.
+	// The tombstone still has the target and the outcome of the move.
 	if err := s.Recall(&fx.Writes[0].Record); err != nil {
 		t.Fatal(err)
 	}
@@ -236,11 +236,11 @@ func TestMovingJobCanStart(t *testing.T) {
 	s.Receive(3, answer(Reserved, 1), idle("a", hour))
 	wants(t, s, "a", Starting)
 	if s.Wake() != batch.Never {
-		t.Error("a timer is left")
+		t.Error("a timer is still set")
 	}
 }
 
-// TestResolveIsAnsweredForEveryAssignedEpoch over a life with moves of each end.
+// TestResolveIsAnsweredForEveryAssignedEpoch follows a job through moves with every outcome.
 func TestResolveIsAnsweredForEveryAssignedEpoch(t *testing.T) {
 	s := named(t, "s")
 	key := queue(t, s, "a")
@@ -273,7 +273,7 @@ func TestResolveIsAnsweredForEveryAssignedEpoch(t *testing.T) {
 	verdicts(Pending, Aborted, Pending, Pending)
 	s.Claimed(3, key, true)
 	verdicts(Pending, Aborted, Committed, Pending)
-	// It comes back under 5, and goes away under 6.
+	// The job returns under epoch 5 and leaves under epoch 6.
 	s.Receive(4, reservation("t", "s", "a", 5), idle("a", 9))
 	verdicts(Pending, Aborted, Committed, Pending, Pending, Pending)
 	s.Receive(4, answer(Confirm, 5), nil)

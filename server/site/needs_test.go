@@ -29,7 +29,7 @@ services:
     model: {fixed: {width: 1, time: 30s}}
 `
 
-// farmSite is a site of unlike machines: only the first can run everything.
+// farmSite is a site of different machines; only the first one can run all services.
 func farmSite(t *testing.T) *Site {
 	t.Helper()
 	p := batch.Platform{
@@ -53,8 +53,8 @@ func farmSite(t *testing.T) *Site {
 	return s
 }
 
-// Widths of a job with licenses are those of the machine that can run them, and its
-// walltimes are for the slowest one: the score 300 of the model over 150, twice as long.
+// A job with licenses gets the widths of the machine that can run it. Its walltimes are for the
+// slowest machine: the model's score is 300, that machine's 150, so they are twice as long.
 func TestAServicesNeedsReachTheBatchSystem(t *testing.T) {
 	s := farmSite(t)
 	planner := &rectangles{processors: 6}
@@ -79,7 +79,7 @@ func TestAServicesNeedsReachTheBatchSystem(t *testing.T) {
 		t.Errorf("%+v", spec)
 	}
 	if len(r.Licenses) != 2 || r.Licenses[0].Copies != 3 || s.config.Catalogue.Services()[0].Licenses[0].Copies != 1 {
-		t.Error("the request or the catalogue was changed")
+		t.Error("the request or the catalogue changed")
 	}
 }
 
@@ -95,14 +95,14 @@ func TestWalltimeOfARequestIsNotScaled(t *testing.T) {
 	}
 }
 
-func TestAJobWithCheckpointsMayGoOnElsewhere(t *testing.T) {
+func TestAJobWithCheckpointsCanContinueElsewhere(t *testing.T) {
 	s := farmSite(t)
 	j, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "saves"}}, &rectangles{processors: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if j.Spec().Resident {
-		t.Error("it stays")
+		t.Error("the job is bound to its node")
 	}
 }
 
@@ -171,7 +171,7 @@ func TestNeedsThatNoNodeMeetsAreRefused(t *testing.T) {
 	}
 }
 
-// A job was accepted when there were two copies; the site starts again with one.
+// The job was accepted with two copies of its license. The site then restarts with one copy.
 func TestJobWithARemovedLicenseIsUnrunnable(t *testing.T) {
 	s := farmSite(t)
 	if _, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "cad"}},
@@ -179,7 +179,7 @@ func TestJobWithARemovedLicenseIsUnrunnable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, n := s.Unrunnable(1); n != 0 {
-		t.Fatal("it fits")
+		t.Fatal("a runnable job is reported as unrunnable")
 	}
 	p := s.config.Platform
 	p.Licenses = []batch.LicensePool{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 1}}

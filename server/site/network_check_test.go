@@ -2,7 +2,7 @@ package site
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// failures counts the attempts that have failed, wherever that was.
+// failures counts the failed attempts at all sites.
 func (n *network) failures() (all int) {
 	for i := range n.hosts {
 		for _, outcome := range n.hosts[i].ran {
@@ -16,10 +16,10 @@ func (n *network) failures() (all int) {
 
 func authority(s State) bool { return s != Absent && s != Gone && s != Incoming }
 
-// check is the model's: one site at most can start the job, runs it or has run it,
-// and from the beginning on one has authority over it or hands it over, with all
-// that it knows, to one that holds a place for it. It is started once, and once more
-// for each time that it has failed, as often as its request allows.
+// check checks the invariants of the model. At most one site can start the job, runs it or has
+// run it. Exactly one site has authority over the job, or hands it over with its whole record to
+// a site that has a slot for it. The job is started once, and once more after each failure, up to
+// its number of retries.
 func (n *network) check() {
 	live, handover := 0, 0
 	for i := range n.hosts {
@@ -54,6 +54,6 @@ func (n *network) check() {
 			n.Logf("%s: %v epoch %d under %d, %+v, ran %v, asked %v", hostNames[i], j.State, j.Epoch, j.Under,
 				j.Transit, n.hosts[i].ran, n.hosts[i].asked)
 		}
-		n.Fatalf("%d sites have authority, %d hand the job over, it was started %d times", live, handover, n.starts)
+		n.Fatalf("%d sites have authority, %d hand the job over, %d starts", live, handover, n.starts)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// pick returns one of some attempts, in an order that is the same in every run.
+// pick returns one of some attempts. The choice is independent of map order, so runs are
+// reproducible.
 func pick[V any](t *rapid.T, set map[batch.Key]V) (batch.Key, bool) {
 	var best batch.Key
 	found := false
@@ -27,10 +28,10 @@ func pick[V any](t *rapid.T, set map[batch.Key]V) (batch.Key, bool) {
 	return best, found
 }
 
-// step is anything that may happen.
+// step makes a random step.
 func (n *network) step() {
 	i := rapid.IntRange(0, len(n.hosts)-1).Draw(n.T, "site")
-	for k := range n.hosts { // where the job is there is more to do
+	for k := range n.hosts { // prefer the site that has the job
 		if authority(n.job(k).State) && rapid.IntRange(0, 2).Draw(n.T, "elsewhere") > 0 {
 			i = k
 		}
@@ -88,8 +89,8 @@ func (n *network) step() {
 	}
 }
 
-// settle lets everything come to its end: no more orders and faults, and every
-// message arrives in the end, because those that matter are repeated.
+// settle runs without faults and new orders until the job has ended. It drops the messages in
+// transit, because a site repeats all messages that matter.
 func (n *network) settle() {
 	n.bag = nil
 	for range 200 {
@@ -134,11 +135,11 @@ func (n *network) settle() {
 			j.Epoch, j.Under, j.Attempt,
 			j.Transit, n.hosts[i].queue, n.hosts[i].ran, n.hosts[i].asked, n.hosts[i].claims)
 	}
-	n.Fatal("it does not come to an end")
+	n.Fatal("the job does not end")
 }
 
-// over says whether the job has ended at one site, and the others know nothing that
-// is not settled.
+// over reports whether the job has ended at one site and the other sites have no unsettled record
+// of it.
 func (n *network) over() bool {
 	ended := 0
 	for i := range n.hosts {
@@ -147,13 +148,13 @@ func (n *network) over() bool {
 		case j.State.Final() && j.State != Gone:
 			ended++
 			if j.State == Cancelled && !n.wanted {
-				n.Fatal("it is cancelled without a cancel")
+				n.Fatal("the job is cancelled without a request")
 			}
 			if j.State == Done != (n.hosts[i].ran[j.Key()].End == batch.EndDone) {
-				n.Fatalf("it is %v, and was started %d times", j.State, n.starts)
+				n.Fatalf("the job is %v and was started %d times", j.State, n.starts)
 			}
 			if int(j.Retried) != min(n.failures(), int(n.tries)) && !n.wanted {
-				n.Fatalf("it was tried again %d times, and has failed %d times", j.Retried, n.failures())
+				n.Fatalf("the job was retried %d times and failed %d times", j.Retried, n.failures())
 			}
 		default:
 			return false

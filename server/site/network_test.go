@@ -6,28 +6,29 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// network is three sites, their disks and batch systems, and a bag of messages
-// that may be lost, doubled, late and out of order. It has one job, "a". Sites are
-// killed between any two steps, before or after a commit, and are back at once.
+// network is a model of three sites, their disks and batch systems, and a set of messages that
+// can be lost, duplicated, delayed and reordered. It has one job, "a". A site can be killed
+// between any two steps, before or after a commit, and restarts immediately.
 type network struct {
 	*rapid.T
 	now    batch.Time
 	hosts  [3]host
 	bag    []Message
 	starts int
-	tries  int32 // how often it may be tried again after it has failed
-	wanted bool  // somebody wants it cancelled
-	// selfish batch systems outlive their server and start what they have without
-	// asking it; the others ask, and forget what waits.
+	tries  int32 // maximum number of retries after failures
+	wanted bool  // a client asked to cancel the job
+	// Selfish batch systems survive their server and start queued attempts without asking it. The
+	// others ask the server, and lose their queue with it.
 	selfish bool
 }
 
-// host is a site with what its crash does not touch, but for queue and claims.
+// host is a site and its environment. A crash of the site loses core and claims, and the queue
+// unless the batch system is selfish.
 type host struct {
 	core   *Site
 	disk   *Record
-	queue  map[batch.Key]bool // what may be launched; false: held
-	claims []batch.Key        // to be made for the server
+	queue  map[batch.Key]bool // attempts that can be launched; false: held
+	claims []batch.Key        // pending claims for the server
 
 	asked   map[batch.Key]bool // launches under way
 	servers map[batch.Key]bool // claimed by the server
@@ -56,8 +57,8 @@ func (n *network) site(i int) *Site {
 	return s
 }
 
-// call brings the job to memory, makes a call, and commits and carries out what
-// comes of it; or the site is killed on the way, and nobody hears of the call.
+// call loads the job, makes a call, commits its writes and carries out its effects. If the site
+// is killed before or after the commit, the effects are lost and call returns false.
 func (n *network) call(i int, calm bool, f func(s *Site)) (heard bool) {
 	h := &n.hosts[i]
 	if h.disk != nil {
@@ -109,7 +110,8 @@ func (n *network) carryOut(i int, fx *Effects) {
 	n.bag = append(n.bag, fx.Messages...)
 }
 
-// kill ends what runs, and keeps what is being launched from running.
+// kill ends a running attempt. It claims an attempt that is being launched, so that it cannot
+// run.
 func (n *network) kill(i int, key batch.Key) {
 	h := &n.hosts[i]
 	outcome, ran := h.ran[key]
@@ -124,7 +126,7 @@ func (n *network) kill(i int, key batch.Key) {
 	}
 }
 
-// restart makes a core anew from the disk. It claims what may have been launched.
+// restart creates a core from the disk. It claims the attempts that may have been launched.
 func (n *network) restart(i int) {
 	h := &n.hosts[i]
 	h.core, h.claims = n.site(i), nil
@@ -159,7 +161,7 @@ func (n *network) restart(i int) {
 	n.call(i, true, func(*Site) {})
 }
 
-// compete makes a claim for the server; false: the attempt has run.
+// compete makes a claim for the server. It returns false if the attempt has run.
 func (n *network) compete(i int, key batch.Key) bool {
 	h := &n.hosts[i]
 	if _, ran := h.ran[key]; ran {
@@ -171,7 +173,7 @@ func (n *network) compete(i int, key batch.Key) bool {
 	return true
 }
 
-// launch carries out a launch that was asked for.
+// launch carries out a requested launch.
 func (n *network) launch(i int, key batch.Key, dies bool) {
 	h := &n.hosts[i]
 	delete(h.asked, key)
@@ -186,7 +188,7 @@ func (n *network) launch(i int, key batch.Key, dies bool) {
 	}
 }
 
-// news tells a site what has become of an attempt, as often as one likes.
+// news reports the state of an attempt to its site. Repeated reports are valid.
 func (n *network) news(i int, key batch.Key, calm bool) {
 	h := &n.hosts[i]
 	outcome, ran := h.ran[key]
@@ -197,7 +199,7 @@ func (n *network) news(i int, key batch.Key, calm bool) {
 		n.call(i, calm, func(s *Site) { _, _ = s.Running(n.now, key, nil, nil) })
 	case h.never[key]:
 		n.call(i, calm, func(s *Site) { _, _ = s.Ended(n.now, key, neverRan, nil) })
-	case h.servers[key] && !h.asked[key]: // it was cancelled before it could be launched
+	case h.servers[key] && !h.asked[key]: // cancelled before its launch
 		n.call(i, calm, func(s *Site) {
 			if j := s.book.byID["a"]; j != nil && j.State == Cancelling {
 				_, _ = s.Ended(n.now, key, batch.Outcome{End: batch.EndCancelled}, nil)
@@ -206,7 +208,7 @@ func (n *network) news(i int, key batch.Key, calm bool) {
 	}
 }
 
-// start is the batch system deciding to run an attempt.
+// start lets the batch system start an attempt.
 func (n *network) start(i int, key batch.Key, calm bool) {
 	if n.selfish {
 		delete(n.hosts[i].queue, key)
@@ -247,7 +249,7 @@ func (n *network) deliver(at int, keep, calm bool) {
 	}
 }
 
-// attach gives a Reserve the dossier that a restarted core has not in memory.
+// attach adds the dossier to a Reserve: a restarted core does not hold it in memory.
 func (n *network) attach(m *Message) *Message {
 	if m.Kind != Reserve || m.Parcel.Dossier != nil {
 		return m
@@ -260,10 +262,10 @@ func (n *network) attach(m *Message) *Message {
 
 func (n *network) request() *Request { return &Request{Menu: menu(2, 10), Retries: n.tries} }
 
-// failed is how an attempt may end after which there is another one.
+// failed is an outcome after which the job can be retried.
 var failed = batch.Outcome{End: batch.EndFailed, ExitCode: 1}
 
-// job returns what a site knows of the job, in memory or on its disk.
+// job returns a site's record of the job, from memory or from its disk.
 func (n *network) job(i int) Job {
 	h := &n.hosts[i]
 	if j := h.core.book.byID["a"]; j != nil {

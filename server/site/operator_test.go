@@ -7,7 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-func TestAnOperatorsWordSettlesAMove(t *testing.T) {
+func TestAnOperatorSettlesAMove(t *testing.T) {
 	t.Run("committed", func(t *testing.T) {
 		s, key := in(t, Incoming)
 		j, err := s.Settle(5, "a", 3, SettleCommitted, "t burnt down")
@@ -35,7 +35,7 @@ func TestAnOperatorsWordSettlesAMove(t *testing.T) {
 		if _, err := s.Settle(5, "a", 3, SettleAborted, "t burnt down"); err != nil {
 			t.Error(err)
 		}
-		// If that was wrong, the source keeps the job.
+		// If the operator was wrong, the source keeps the job.
 		if got := tell(s, about(Confirm, "t", 3)); got != 0 {
 			t.Errorf("answers %v", got)
 		}
@@ -62,7 +62,7 @@ func TestAnOperatorsWordSettlesAMove(t *testing.T) {
 				t.Errorf("epoch %d: %v", epoch, got)
 			}
 		}
-		// The target was there after all, and sends it on.
+		// If the target still exists, it can try to move the job.
 		if got := tell(s, about(Reserve, "t", 3)); got != Refused {
 			t.Errorf("answers %v", got)
 		}

@@ -20,7 +20,7 @@ type cluster struct {
 	out     batch.Decisions
 }
 
-// planningPolicy is a policy that plans, as a Planner.
+// planningPolicy makes a planning policy a Planner.
 type planningPolicy struct{ batch.Policy }
 
 func (p planningPolicy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
@@ -55,7 +55,7 @@ func (c *cluster) pass(t *rapid.T, now batch.Time) {
 	}
 }
 
-// until ends jobs up to and including an instant.
+// until processes the ends of jobs up to and including an instant.
 func (c *cluster) until(t *rapid.T, limit batch.Time) {
 	for {
 		next := limit

@@ -124,7 +124,8 @@ func TestQuoteRefuses(t *testing.T) {
 				refused.Error() == "" {
 				t.Errorf("got %+v", refused)
 			}
-			// Many at once refuse alike, and a good one beside is answered.
+			// In a batch of questions the refusals are the same, and a valid question gets its
+			// answer.
 			ok := Question{Request: &Request{Service: "work", Arguments: n, Menu: menu(1, 5)}}
 			out := make([]Answer, 3)
 			tt.s.Quotes(now, []Question{{Request: &tt.r}, ok, {Request: &tt.r}}, out, p)
@@ -158,7 +159,7 @@ func TestQuoteChargesForMemory(t *testing.T) {
 	if diff := cmp.Diff([]int32{1, 2}, planner.asked); diff != "" {
 		t.Errorf("offered: %s", diff)
 	}
-	// What a job may be wide is one thing, what its memory takes another.
+	// MaxWidth limits the width of a job, not the processors that its memory takes.
 	two := batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 8 << 20}, {Processors: 4, Memory: 8 << 20}}}
 	if s, err = New(Config{Platform: two, MaxWidth: 2}); err != nil {
 		t.Fatal(err)
@@ -168,7 +169,7 @@ func TestQuoteChargesForMemory(t *testing.T) {
 		planner); err != nil || len(planner.asked) != 2 {
 		t.Errorf("offered %v, %v", planner.asked, err)
 	}
-	// Both nodes together have the memory, but a task is on one of them.
+	// Both nodes together have enough memory, but a task must fit on one node.
 	var refused *problem.Problem
 	if _, err := s.Quote(0, Question{Request: &Request{Memory: 8<<20 + 1, Menu: menu(1, 9)}}, planner); !errors.As(err,
 		&refused) || refused.Reason != problem.NoMemory {
@@ -197,7 +198,7 @@ func TestMenuIsScaledBySpeedAndOwnWalltimeIsNot(t *testing.T) {
 	odd := []batch.Shape{{Width: 1, Walltime: 1_234_567}}
 	if q, err := s.Quote(0, Question{Request: &Request{Service: "work", Arguments: n, Menu: odd}},
 		&rectangles{processors: 4}); err != nil || q.Shape != odd[0] {
-		t.Errorf("at speed 1 a menu stays as it is: got %v %v", q.Shape, err)
+		t.Errorf("at speed 1 a menu must not change: got %v %v", q.Shape, err)
 	}
 }
 
@@ -250,7 +251,7 @@ func TestQuotesAreTheQuotesOfEach(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := &rectangles{processors: 8, busy: rapid.SliceOfN(rapid.Int32Range(0, 8), 0, 30).Draw(t, "busy")}
-		for range 2 { // the second time with used buffers
+		for range 2 { // the second pass reuses buffers
 			qs := make([]Question, rapid.IntRange(0, 6).Draw(t, "questions"))
 			for i := range qs {
 				r := &Request{}
@@ -300,11 +301,11 @@ func TestConfigIsChecked(t *testing.T) {
 	p := &rectangles{processors: 8}
 	if _, err := s.Quote(0, Question{Request: &Request{Menu: menu(1, 5, 3, 4, 4, 1)}}, p); err != nil ||
 		len(p.asked) != 2 {
-		t.Errorf("limit of the width: asked %v, %v", p.asked, err)
+		t.Errorf("width limit: asked %v, %v", p.asked, err)
 	}
 }
 
-// instant is a planner that costs nothing: all starts are now.
+// instant is a planner without cost: all jobs start now.
 type instant struct{}
 
 func (instant) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
@@ -385,11 +386,11 @@ func TestNoJobIsLongerThanItsSiteAllows(t *testing.T) {
 		"the narrow ones are too long": {
 			[]batch.Shape{minutes(1, 4), minutes(2, 2), minutes(4, 1), minutes(8, 0.5)}, "8×30s",
 		},
-		"the only one is just not": {[]batch.Shape{minutes(2, 1)}, "2×1m0s"},
+		"the only one just fits": {[]batch.Shape{minutes(2, 1)}, "2×1m0s"},
 		"all of them are too long": {
 			[]batch.Shape{minutes(1, 4), minutes(2, 2)}, "too-long request.walltime 1s..1m0s at this site",
 		},
-		"one between is too long": {[]batch.Shape{minutes(1, 1), minutes(2, 2), minutes(4, 0.2)}, "4×12s"},
+		"the middle one is too long": {[]batch.Shape{minutes(1, 1), minutes(2, 2), minutes(4, 0.2)}, "4×12s"},
 		"wider than the site, too long": {
 			[]batch.Shape{minutes(1, 4), minutes(9, 1)}, "too-long request.walltime 1s..1m0s at this site",
 		},

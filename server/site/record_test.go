@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-func TestRecordsComeBackAsTheyWere(t *testing.T) {
+func TestRecordsAreRestoredUnchanged(t *testing.T) {
 	for state := Waiting; state <= Incoming; state++ {
 		t.Run(state.String(), func(t *testing.T) {
 			s, _ := in(t, state)
@@ -28,7 +28,7 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 				t.Error(diff)
 			}
 			a, b := s.Load(), again.Load()
-			a.Ended = 0 // counts what has ended in this life
+			a.Ended = 0 // counts only the jobs that ended since the start
 			if a != b {
 				t.Errorf("load %+v, then %+v", a, b)
 			}
@@ -36,7 +36,7 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestARecordWithEverythingInItComesBack(t *testing.T) {
+func TestACompleteRecordIsRestored(t *testing.T) {
 	gain := -seconds(3)
 	r := Record{
 		ID: "a", State: "running", Epoch: 7, Under: 5, Attempt: 2, Cancel: true, Withdrawn: true, Kept: true,
@@ -85,7 +85,7 @@ func TestARecordWithEverythingInItComesBack(t *testing.T) {
 	same(t, "from the core", record(j), r)
 }
 
-func TestDossiersComeBackAsTheyWere(t *testing.T) {
+func TestDossiersAreRestoredUnchanged(t *testing.T) {
 	d := Dossier{Decision: []byte{0, 255}, Request: Request{
 		Service: "lu", Width: 2, Walltime: 3, Menu: menu(1, 2), Owner: "ada", Origin: batch.Local, Deadline: 4,
 		EarliestStart: 5, Memory: 6, CPU: 7,
@@ -139,7 +139,7 @@ func TestInconsistentRecordsAreRefused(t *testing.T) {
 		"epochs out of order": {Waiting, func(r *Record) {
 			r.Transit = &Transit{Assigned: []Verdict{{First: 2, Epoch: 3}, {First: 3, Epoch: 4}}}
 		}},
-		"epochs the wrong way round": {Waiting, func(r *Record) {
+		"epochs reversed": {Waiting, func(r *Record) {
 			r.Transit = &Transit{Assigned: []Verdict{{First: 2, Epoch: 1}}}
 		}},
 		"epoch 0": {Waiting, func(r *Record) { r.Transit = &Transit{Assigned: []Verdict{{Epoch: 1}}} }},
@@ -156,12 +156,12 @@ func TestInconsistentRecordsAreRefused(t *testing.T) {
 	}
 	s, _ := in(t, Waiting)
 	if err := named(t, "s").Restore(append(saved(t, s), saved(t, s)...)); err == nil {
-		t.Error("two records of one job")
+		t.Error("two records of one job are accepted")
 	}
 }
 
-// FuzzRecord: what is refused does no harm, and what is taken can be worked with
-// and comes back the same.
+// FuzzRecord: an invalid record is refused without effects. A valid record can be used, and is
+// saved unchanged.
 func FuzzRecord(f *testing.F) {
 	for state := Waiting; state <= Incoming; state++ {
 		s, _ := in(f, state)

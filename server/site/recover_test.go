@@ -9,8 +9,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// saved returns what a disk would hold of a site: records as text, so that nothing
-// else comes along.
+// saved returns the records of a site, encoded and decoded so that they hold only what a disk
+// holds.
 func saved(t testing.TB, s *Site) []Record {
 	t.Helper()
 	var out []Record
@@ -31,8 +31,8 @@ func saved(t testing.TB, s *Site) []Record {
 	return out
 }
 
-// restart returns a site that has come back from what another one has saved, and
-// what it wants done at first. A fate that is not given is a claim won.
+// restart restores a site from the records of another one, and returns its first effects. By
+// default the server has won the claim of an attempt.
 func restart(t testing.TB, s *Site, now batch.Time, fates map[batch.JobID]RecoveredAttempt) (*Site, Effects) {
 	t.Helper()
 	again, err := New(s.config)
@@ -58,7 +58,7 @@ func restart(t testing.TB, s *Site, now batch.Time, fates map[batch.JobID]Recove
 
 func at(us int64) time.Time { return time.UnixMicro(us) }
 
-// runs is the fate of an attempt that was found running, since an instant.
+// runs is the fate of an attempt that runs since an instant.
 func runs(since int64) RecoveredAttempt {
 	return RecoveredAttempt{Found: batch.Found{
 		Phase: batch.PhaseRunning, Started: at(since), Nodes: []string{"n"},
@@ -66,7 +66,7 @@ func runs(since int64) RecoveredAttempt {
 	}}
 }
 
-// ends is the fate of one that was found at its end.
+// ends is the fate of an attempt that has ended.
 func ends(e batch.End) RecoveredAttempt {
 	return RecoveredAttempt{
 		Found:   batch.Found{Phase: batch.PhaseEnded, Started: at(1), Ended: at(8), Outcome: batch.Outcome{End: e}},
@@ -74,7 +74,8 @@ func ends(e batch.End) RecoveredAttempt {
 	}
 }
 
-// TestARestartTakesUpEveryState for each fate that the attempt may have had.
+// TestARestartTakesUpEveryState restores a job in every state, with each possible fate of its
+// attempt.
 func TestARestartTakesUpEveryState(t *testing.T) {
 	launching := RecoveredAttempt{Found: batch.Found{Phase: batch.PhaseStarting, Started: at(1)}}
 	unlaunched := RecoveredAttempt{Found: batch.Found{
@@ -87,7 +88,7 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		from           State
-		fate           string // "": it is not asked for
+		fate           string // "": not required
 		want           State
 		plans, told    string
 		sent           []MessageKind
@@ -140,7 +141,7 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 				t.Error(invalid)
 			}
 			if n := len(s.Unsettled()); (n == 1) != (tt.fate != "") {
-				t.Errorf("%d fates are asked for", n)
+				t.Errorf("%d fates are required", n)
 			}
 			if j.Attempt != tt.attempt || instantOut(j.Started) != tt.started || instantOut(j.Ended) != tt.ended {
 				t.Errorf("%+v", j)
@@ -163,7 +164,7 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 	}
 }
 
-// TestARestartFinishesACancel that waits for its claim.
+// TestARestartFinishesACancel: at the restart the cancel waits for its claim.
 func TestARestartFinishesACancel(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fate RecoveredAttempt
@@ -183,7 +184,7 @@ func TestARestartFinishesACancel(t *testing.T) {
 			"won": "cancel a ", "runs": "cancel a ", "done": "",
 		}[name])
 	}
-	// So is one that was recorded while the job was handed over.
+	// The same holds for a cancel that was recorded during a handover.
 	s, _ := in(t, Yielding)
 	_, _ = s.Cancel(2, "a")
 	again, fx := restart(t, s, 9, nil)
@@ -203,7 +204,7 @@ func TestRunSurvivesARestart(t *testing.T) {
 	}
 }
 
-// TestQueueKeepsItsOrderAcrossARestart, whatever the order in which records are read.
+// TestQueueKeepsItsOrderAcrossARestart: the order of the records makes no difference.
 func TestQueueKeepsItsOrderAcrossARestart(t *testing.T) {
 	s := named(t, "s")
 	for i := range 20 {
@@ -224,7 +225,7 @@ func TestQueueKeepsItsOrderAcrossARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := again.Recover(5, nil); err == nil {
-		t.Error("a fate is missing")
+		t.Error("a missing fate is accepted")
 	}
 	if err := again.Recover(5, []RecoveredAttempt{{Won: true}}); err != nil {
 		t.Fatal(err)
@@ -237,7 +238,7 @@ func TestQueueKeepsItsOrderAcrossARestart(t *testing.T) {
 		}
 	}
 	same(t, "order", got, "00 01 02 04 05 06 08 09 10 11 12 13 14 15 16 17 18 19 07 03 ")
-	// A later one comes after all of them.
+	// A job that is submitted later comes after all of them.
 	if j := submit(t, again, 6, "new", &Request{Menu: menu(1, 1)}); j.Order <= job(t, again, "j03").Order {
 		t.Errorf("order %d", j.Order)
 	}
@@ -249,7 +250,7 @@ func TestQueueKeepsItsOrderAcrossARestart(t *testing.T) {
 func TestAnIdleJobStaysIdle(t *testing.T) {
 	s, _ := in(t, Incoming)
 	late := batch.Time(DefaultPatience.Idle) + 1
-	again, fx := restart(t, s, late, nil) // it becomes idle with the restart
+	again, fx := restart(t, s, late, nil) // idle since the restart
 	same(t, "commands", commandsOf(fx.Commands), "hold a ")
 	again, fx = restart(t, again, late, nil)
 	same(t, "commands", commandsOf(fx.Commands), "hold a ")

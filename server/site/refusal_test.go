@@ -15,7 +15,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// leastOf returns the least that a refusal says is accepted.
+// leastOf returns the minimum that a refusal accepts.
 func leastOf(t *rapid.T, err error) batch.Duration {
 	refusal, is := errors.AsType[*problem.Problem](err)
 	var text, rest string
@@ -35,7 +35,7 @@ func leastOf(t *rapid.T, err error) batch.Duration {
 	return batch.Duration(d / time.Microsecond)
 }
 
-// A user who reads what is accepted types it a moment later.
+// A user enters the accepted value a moment after the refusal.
 func TestAcceptedValueOfARefusalIsAcceptedAMomentLater(t *testing.T) {
 	s := named(t, "lyon")
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,7 +69,7 @@ func TestAcceptedValueOfARefusalIsAcceptedAMomentLater(t *testing.T) {
 		_, err = s.OfferReservation(now, b, free)
 		b.Until = begin(later).Add(leastOf(t, err))
 		if b.From > 0 && b.From < later.Add(lead) {
-			return // the same instant is another one for who comes later
+			return // a fixed start is too near for the later call
 		}
 		if _, err := s.OfferReservation(later, b, free); err != nil {
 			t.Fatalf("a window: %v", err)

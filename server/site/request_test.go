@@ -88,7 +88,7 @@ func TestRequestsFromOutsideAreChecked(t *testing.T) {
 	r := good()
 	r.Menu = make([]batch.Shape, maxMenu+1)
 	if r.Validate() == nil {
-		t.Error("an endless menu is accepted")
+		t.Error("a menu that is too long is accepted")
 	}
 	if r = good(); r.Walltime != 0 || r.Validate() != nil {
 		t.Error("a plain request is refused")
@@ -190,10 +190,10 @@ func TestFingerprintIgnoresWhatTheServerKnowsOfData(t *testing.T) {
 	} {
 		before := known.Arguments["from"]
 		if known.fingerprint() != sent.fingerprint() {
-			t.Errorf("%s makes another request", name)
+			t.Errorf("%s changes the fingerprint", name)
 		}
 		if known.Arguments["from"] != before {
-			t.Errorf("%s: the request was changed", name)
+			t.Errorf("%s: the request changed", name)
 		}
 	}
 	for name, other := range map[string]*Request{
@@ -201,13 +201,13 @@ func TestFingerprintIgnoresWhatTheServerKnowsOfData(t *testing.T) {
 		"file":   of(catalogue.FileIn(catalogue.File{SHA256: "ab", Size: 3}), false),
 	} {
 		if other.fingerprint() == sent.fingerprint() {
-			t.Errorf("another %s makes the same request", name)
+			t.Errorf("another %s does not change the fingerprint", name)
 		}
 	}
 	kept := of(catalogue.FileIn(catalogue.File{Data: handle(1)}), false)
 	kept.Keep = map[string]Keep{"to": {ID: handle(3), Mode: "sticky"}}
 	if kept.fingerprint() == sent.fingerprint() {
-		t.Error("what is kept makes no other request")
+		t.Error("kept data do not change the fingerprint")
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// windows is a planner that knows which processors are free when.
+// windows is a planner with a profile of the free processors.
 type windows struct {
 	*profile.Profile
 	kind   batch.Kind
-	blind  bool       // a job without a window is answered with now: it says nothing about windows
-	inside batch.Time // where jobs in reservations start
+	blind  bool       // the estimate of a job without a window is always now
+	inside batch.Time // start of jobs in reservations
 }
 
 func (w windows) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
@@ -118,12 +118,12 @@ func refusedWith(t *rapid.T, err error, reason problem.Reason) {
 		t.Fatalf("%v, want %s", err, reason)
 	}
 	if r.Offer == nil {
-		t.Fatalf("%v: nothing is offered instead", err)
+		t.Fatalf("%v: no alternative is offered", err)
 	}
 }
 
-// A policy whose jobs fit where no window does, or that says nothing of use about them,
-// is asked step by step.
+// If the estimates of jobs do not match the free windows, or say nothing about them, the site
+// probes one start after another.
 func TestReservationIsFoundByProbingIfJobEstimatesDoNotHelp(t *testing.T) {
 	p := profile.New(0, 4)
 	p.Reserve(0, sec(1000), 4)
@@ -156,14 +156,14 @@ func TestRepeatedBookingReturnsTheSameReservation(t *testing.T) {
 		sec(49): ReservationBooked, sec(50): ReservationOpen, sec(150): ReservationOver,
 	} {
 		if got := s.Reservations(at, ReservationFilter{State: want}); len(got) != 1 {
-			t.Errorf("at %v it is not %v", at, want)
+			t.Errorf("at %v the reservation is not %v", at, want)
 		}
 	}
 	s.Unbook(numbered(1))
 	if len(s.Reservations(0, ReservationFilter{})) != 0 {
-		t.Error("it is not forgotten")
+		t.Error("the reservation is not forgotten")
 	}
-	// Long after it was over it makes room for others.
+	// The record of a reservation is removed long after its end.
 	if _, err := s.Book(sec(1), b, p); err != nil {
 		t.Fatal(err)
 	}

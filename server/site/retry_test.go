@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// saving is a site with a job of 100 s that is agreed on and runs from the tenth on.
+// saving returns a site with an agreed job of 100 s, which runs since second 10.
 func saving(t *testing.T) (*Site, batch.Key) {
 	t.Helper()
 	s := named(t, "lyon")
@@ -36,7 +36,7 @@ func begins(t *testing.T, s *Site, at int64, key batch.Key) {
 	}
 }
 
-// stops has the attempt end at a checkpoint and returns what follows.
+// stops ends the attempt at a checkpoint and returns the effects.
 func stops(t *testing.T, s *Site, at int64, key batch.Key) Effects {
 	t.Helper()
 	if _, err := s.Ended(sec(at), key, batch.Outcome{End: batch.EndStopped, ExitCode: 85}, nil); err != nil {
@@ -58,7 +58,7 @@ func TestStoppedJobContinuesWithTheRestOfItsWalltime(t *testing.T) {
 		t.Errorf("%+v, %+v", plan, plan.Job)
 	}
 	if _, err := s.Ended(sec(41), first, batch.Outcome{End: batch.EndStopped}, nil); err == nil {
-		t.Error("it stops twice")
+		t.Error("a stopped attempt stops again")
 	}
 	again := named(t, "lyon") // the server is killed here
 	if err := again.Restore([]Record{fx.Writes[0].Record}); err != nil {
@@ -92,7 +92,7 @@ func TestStoppedJobContinuesWithTheRestOfItsWalltime(t *testing.T) {
 	}
 }
 
-// present returns the attempt of the job, which waits for its place.
+// present returns the key of the job's waiting attempt.
 func present(t *testing.T, s *Site) batch.Key {
 	t.Helper()
 	j := wants(t, s, numbered(1), Waiting)
@@ -110,7 +110,7 @@ func TestLostAttemptContinuesFromTheLastCheckpoint(t *testing.T) {
 	if len(fx.Plans) != 1 || fx.Plans[0].Key.Attempt != 3 || fx.Plans[0].Job.Done != 30*batch.Second {
 		t.Fatalf("%+v", fx)
 	}
-	// What was done since the checkpoint is lost, and does not count.
+	// Work since the checkpoint is lost and does not count as done.
 	if diff := cmp.Diff(&Past{Stops: 1, Done: 30 * batch.Second, Started: sec(10), Stopped: sec(40)},
 		job(t, s, numbered(1)).Past); diff != "" {
 		t.Error(diff)
@@ -123,7 +123,7 @@ func TestLostAttemptContinuesFromTheLastCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := int64(100)
-	for range DefaultAttempts - 2 { // the one that was lost has counted
+	for range DefaultAttempts - 2 { // the lost attempt counts
 		key := present(t, again)
 		begins(t, again, at, key)
 		if _, err := again.Ended(sec(at), key, lost, nil); err != nil {
@@ -132,7 +132,7 @@ func TestLostAttemptContinuesFromTheLastCheckpoint(t *testing.T) {
 	}
 	key := present(t, again)
 	begins(t, again, at, key)
-	stops(t, again, at+10, key) // it gets on, and so they count from the beginning
+	stops(t, again, at+10, key) // a new checkpoint resets the count
 	key = present(t, again)
 	begins(t, again, at+20, key)
 	if _, err := again.Ended(sec(at+20), key, lost, nil); err != nil {
@@ -147,10 +147,10 @@ func TestAgreementOfAStoppedJob(t *testing.T) {
 		ended int64
 		want  AgreementState
 	}{
-		"done in time":                  {batch.EndDone, 80, AgreedKept},
-		"it outran what was left":       {batch.EndKilled, 120, BrokenByUser},
-		"it was shortened then":         {batch.EndKilled, 119, BrokenBySite},
-		"failed by itself after a stop": {batch.EndFailed, 60, BrokenByUser},
+		"done in time":               {batch.EndDone, 80, AgreedKept},
+		"killed at its walltime":     {batch.EndKilled, 120, BrokenByUser},
+		"killed before its walltime": {batch.EndKilled, 119, BrokenBySite},
+		"failed after a stop":        {batch.EndFailed, 60, BrokenByUser},
 	} {
 		s, key := saving(t)
 		next := stops(t, s, 40, key).Plans[0].Key
@@ -201,7 +201,7 @@ func TestStoppedJobThatDoesNotContinueLeavesTheBatchSystem(t *testing.T) {
 	})
 }
 
-// over wants that the batch system was told that nothing follows.
+// over requires the one command that tells the batch system that no attempt follows.
 func over(t *testing.T, fx Effects, key batch.Key) {
 	t.Helper()
 	if len(fx.Plans) != 0 || len(fx.Commands) != 1 || fx.Commands[0].Kind != batch.CmdCancel ||
@@ -246,7 +246,7 @@ func TestFailedJobIsRetriedAtTheEndOfTheQueue(t *testing.T) {
 	disk := make(map[batch.JobID]Record)
 	s := named(t, "s")
 	submit(t, s, 0, "a", &Request{Menu: menu(2, 10), Retries: 12})
-	for i := range 12 { // more than Config.Attempts, which bounds what never ran
+	for i := range 12 { // more than Config.Attempts, which limits only attempts that never ran
 		queue(t, s, batch.JobID(rune('b'+i)))
 		take(s, 0)
 		last := job(t, s, "a")
@@ -260,7 +260,7 @@ func TestFailedJobIsRetriedAtTheEndOfTheQueue(t *testing.T) {
 			disk[w.Record.ID] = w.Record
 		}
 		if _, err := s.Ended(sec(99), key, batch.Outcome{End: batch.EndFailed, ExitCode: 1}, nil); err == nil {
-			t.Error("the same end is taken twice")
+			t.Error("the same end is accepted twice")
 		}
 	}
 	j := job(t, s, "a")
@@ -300,7 +300,7 @@ func TestRetryStartsFromTheBeginningAndCanBeCancelled(t *testing.T) {
 	if _, err := s.Ended(sec(7), j.Key(), batch.Outcome{End: batch.EndFailed, ExitCode: 1}, nil); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, s, "a", Failed) // by itself, before the cancel came; and not again
+	wants(t, s, "a", Failed) // failed before the cancel arrived, and is not retried
 }
 
 func TestRetriesTravelWithAJob(t *testing.T) {
@@ -345,7 +345,7 @@ func TestJobThatFailsWhileYieldingIsRetriedHere(t *testing.T) {
 		fx.Messages[0].Kind != Drop {
 		t.Errorf("retried %d, messages %+v", j.Retried, fx.Messages)
 	}
-	s.Claimed(sec(2), key, false) // the answer about the attempt before
+	s.Claimed(sec(2), key, false) // the late answer about the previous attempt
 	wants(t, s, "a", Waiting)
 }
 

@@ -8,8 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// line returns a site with the jobs a to e of two processors, of which d is a local
-// user's and e runs.
+// line returns a site with the jobs a to e of two processors. d is a local user's job, e runs.
 func line(t *testing.T) *Site {
 	t.Helper()
 	s := named(t, "s")
@@ -162,7 +161,7 @@ func TestPlaceEndsARound(t *testing.T) {
 		{Job: "a"},
 		{Job: "g"},
 		{Job: "e"},
-		{Job: "unknown"}, // not held any more, or never
+		{Job: "unknown"}, // no longer held, or never held
 	})
 	if err != nil || names(out) != "cfage" {
 		t.Fatalf("%s %v", names(out), err)
@@ -181,12 +180,12 @@ func TestPlaceEndsARound(t *testing.T) {
 	}
 	wants(t, s, "g", Starting)
 	wants(t, s, "e", Running)
-	// Those that stay come last, in the order of the call.
+	// The jobs that stay come last, in the order of the call.
 	a, b, c, d := job(t, s, "a"), job(t, s, "b"), job(t, s, "c"), job(t, s, "d")
 	if b.Order >= d.Order || d.Order >= c.Order || c.Order >= a.Order {
 		t.Errorf("order: b %d d %d c %d a %d", b.Order, d.Order, c.Order, a.Order)
 	}
-	// The same again finds nothing to do.
+	// A repeated call changes nothing.
 	if _, err := s.Place(3, "r", "agent", []Placement{{Job: "c", To: "t"}, {Job: "f"}, {Job: "a"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +194,7 @@ func TestPlaceEndsARound(t *testing.T) {
 	}
 }
 
-func TestPlacingAnotherRoundLeavesThisOneAlone(t *testing.T) {
+func TestPlacingAnotherRoundDoesNotAffectThisOne(t *testing.T) {
 	s := line(t)
 	hold(t, s, 0, "r", nil)
 	take(s, 0)
@@ -208,8 +207,8 @@ func TestPlacingAnotherRoundLeavesThisOneAlone(t *testing.T) {
 	wants(t, s, "c", Held)
 }
 
-// TestAbortedMoveOutOfARoundReleasesTheJob: what it would gain is
-// not asked, for it has no place here.
+// TestAbortedMoveOutOfARoundReleasesTheJob: the gain is not checked, because the job has no slot
+// here.
 func TestAbortedMoveOutOfARoundReleasesTheJob(t *testing.T) {
 	depart := func() *Site {
 		s := line(t)
@@ -247,8 +246,8 @@ func TestAbortedMoveOutOfARoundReleasesTheJob(t *testing.T) {
 	same(t, "no answer", commandsOf(take(s, 1).Commands), "release a ")
 }
 
-// TestMoveOutOfARoundReleasesTheJobAfterAnotherLease: while the other site
-// is silent it stands in the plan again, and may start; then its gain counts.
+// TestMoveOutOfARoundReleasesTheJobAfterAnotherLease: if the other site does not answer for a
+// lease, the job is planned here again and can start. Its gain then counts.
 func TestMoveOutOfARoundReleasesTheJobAfterAnotherLease(t *testing.T) {
 	silent := func() *Site {
 		s := line(t)
@@ -272,7 +271,7 @@ func TestMoveOutOfARoundReleasesTheJobAfterAnotherLease(t *testing.T) {
 	s := silent()
 	s.Tick(now)
 	same(t, "once", commandsOf(take(s, now).Commands), "")
-	s.Receive(now, answer(Reserved, 1), idle("a", now.Add(seconds(60+9)))) // it would end there after a minute
+	s.Receive(now, answer(Reserved, 1), idle("a", now.Add(seconds(60+9)))) // at the target it would end in a minute
 	wants(t, s, "a", Waiting)
 	s = silent()
 	s.Receive(now, answer(Reserved, 1), idle("a", now.Add(seconds(60+10))))

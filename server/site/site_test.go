@@ -8,7 +8,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// TestLoadMatchesTheJobs makes random calls and counts anew after each one.
+// TestLoadMatchesTheJobs makes random calls and compares the load with a full count after each
+// one.
 func TestLoadMatchesTheJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := New(Config{Name: "s", Platform: batch.Platform{Nodes: []batch.Node{{Processors: 8, Memory: 16}}}})
@@ -52,7 +53,7 @@ func TestLoadMatchesTheJobs(t *testing.T) {
 	})
 }
 
-// call makes one call about a job, out of nowhere.
+// call makes a random call about a job.
 func call(t *rapid.T, s *Site, id batch.JobID) {
 	const now = 1
 	var key batch.Key

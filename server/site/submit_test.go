@@ -60,7 +60,7 @@ func TestRepeatedSubmissionReturnsTheSameJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err = s.Submit(99, Submission{ID: "a", Request: request()}, nil); err != nil || again.State != Running {
-		t.Errorf("the job as it is now: %v %v", again.State, err)
+		t.Errorf("a repeated submission returns state %v, %v", again.State, err)
 	}
 	for name, change := range map[string]func(*Request){
 		"service":    func(r *Request) { r.Service = "rigid" },
@@ -96,7 +96,7 @@ func TestARefusedSubmissionLeavesNothingBehind(t *testing.T) {
 		t.Fatal("accepted")
 	}
 	if _, err := s.Job("a"); err == nil {
-		t.Error("it is known")
+		t.Error("the refused job is known")
 	}
 	if fx := take(s, 0); !fx.Empty() {
 		t.Errorf("effects: %+v", fx)
@@ -106,7 +106,7 @@ func TestARefusedSubmissionLeavesNothingBehind(t *testing.T) {
 
 func TestAWithdrawnJobIsNeverAccepted(t *testing.T) {
 	s := named(t, "s")
-	for i := range 2 { // the answer may have been lost
+	for i := range 2 { // the answer can be lost
 		if withdrawn, j := s.Withdraw(batch.Time(i), "a"); !withdrawn || !j.Withdrawn || j.State != Absent ||
 			j.Revision != 1 {
 			t.Fatalf("withdrawn: %v, %+v", withdrawn, j)
@@ -119,14 +119,14 @@ func TestAWithdrawnJobIsNeverAccepted(t *testing.T) {
 		fx.Writes[0].Dossier != nil || s.Knows("a") {
 		t.Fatalf("%+v", fx)
 	}
-	// From the disk, too.
+	// The same holds for a tombstone from the disk.
 	if err := s.Recall(&fx.Writes[0].Record); err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.Submit(4, Submission{ID: "a", Request: &Request{Menu: menu(1, 1)}}, instant{})
 	refused(t, err, problem.Withdrawn, "job_id")
 	if fx := take(s, 4); !fx.Empty() || s.Knows("a") {
-		t.Errorf("a tombstone that was only asked about: %+v", fx)
+		t.Errorf("a refused submission changed the tombstone: %+v", fx)
 	}
 }
 
@@ -147,10 +147,10 @@ func TestAWithdrawnJobMayComeByAMove(t *testing.T) {
 	s.Withdraw(0, "a")
 	s.Receive(1, reservation("t", "s", "a", 1), idle("a", 9))
 	if j := wants(t, s, "a", Incoming); !j.Withdrawn {
-		t.Error("it is not withdrawn any more")
+		t.Error("the job is no longer withdrawn")
 	}
 	if withdrawn, j := s.Withdraw(2, "a"); !withdrawn || j.State != Incoming {
-		t.Error("the same question gets another answer")
+		t.Error("a repeated Withdraw gets another answer")
 	}
 	s.Receive(3, &Message{Kind: Drop, From: "t", Job: "a", Epoch: 1}, nil)
 	_, err := s.Submit(4, Submission{ID: "a", Request: &Request{Menu: menu(1, 1)}}, instant{})
@@ -174,14 +174,14 @@ func TestDrainingSiteRefusesNewJobsOnly(t *testing.T) {
 		t.Errorf("a reservation: %+v", answer)
 	}
 	if s.Knows("b") || !s.Draining() {
-		t.Error("it has taken a job")
+		t.Error("the draining site accepted a job")
 	}
 	s.SetDraining(false)
 	queue(t, s, "b")
 }
 
-// TestAForgottenJobDoesNotComeBack by a repeated submission, with the same request
-// or another one.
+// TestAForgottenJobDoesNotComeBack: a repeated submission, with the same or another request, does
+// not create the job again.
 func TestAForgottenJobDoesNotComeBack(t *testing.T) {
 	s, _ := in(t, Done)
 	if err := s.Forget("a"); err != nil {
@@ -249,7 +249,7 @@ func TestFingerprintCoversEveryShape(t *testing.T) {
 func TestLaunchedJobIsCancelledByTheBatchSystem(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		run  bool // it runs when the cancel comes
+		run  bool // it runs at the time of the cancel
 		end  batch.End
 		want State
 	}{
@@ -269,7 +269,7 @@ func TestLaunchedJobIsCancelledByTheBatchSystem(t *testing.T) {
 			}
 			changes := job(t, s, "a").Revision
 			take(s, 1)
-			for range 2 { // a client repeats until it hears the outcome
+			for range 2 { // a client repeats the call until it gets an answer
 				got, err := s.Cancel(1, "a")
 				if err != nil || got.State != Cancelling || !got.Cancel || got.Revision != changes+1 {
 					t.Fatalf("%+v %v", got, err)
@@ -277,7 +277,7 @@ func TestLaunchedJobIsCancelledByTheBatchSystem(t *testing.T) {
 				fx := take(s, 1)
 				same(t, "commands", fx.Commands, []batch.Command{{Kind: batch.CmdCancel, Key: key}})
 				if len(fx.Claims) != 0 {
-					t.Error("the claim of an attempt that was launched is made")
+					t.Error("a launched attempt is claimed")
 				}
 			}
 			if got, err := s.Ended(3, key, batch.Outcome{End: tt.end}, nil); err != nil || got.State != tt.want ||
@@ -298,8 +298,8 @@ func TestLaunchedJobIsCancelledByTheBatchSystem(t *testing.T) {
 	}
 }
 
-// TestWaitingJobIsCancelledByAClaim: whoever makes the claim decides whether it
-// has started.
+// TestWaitingJobIsCancelledByAClaim: only one side wins the claim, so the claim decides whether the
+// job has started.
 func TestWaitingJobIsCancelledByAClaim(t *testing.T) {
 	for _, from := range []State{Waiting, Held, Moving} {
 		for _, won := range []bool{true, false} {
@@ -319,10 +319,10 @@ func TestWaitingJobIsCancelledByAClaim(t *testing.T) {
 					t.Errorf("messages: %+v", fx.Messages)
 				}
 				if s.Wake() != batch.Never {
-					t.Error("a timer is left")
+					t.Error("a timer is still set")
 				}
 				if _, err := s.Starting(2, key); err == nil {
-					t.Error("it starts while its claim is on its way")
+					t.Error("the job starts while its claim is pending")
 				}
 				if _, err := s.Ended(2, key, batch.Outcome{End: batch.EndNeverRan}, nil); err != nil {
 					t.Error(err)
@@ -340,17 +340,17 @@ func TestWaitingJobIsCancelledByAClaim(t *testing.T) {
 					t.Errorf("%+v, %+v", j, s.Load())
 				}
 				before := job(t, s, "a")
-				s.Claimed(4, key, true) // an answer that comes twice
+				s.Claimed(4, key, true) // a repeated answer
 				if job(t, s, "a") != before {
-					t.Error("the second answer to a claim changes something")
+					t.Error("a repeated answer to a claim changes the job")
 				}
 			})
 		}
 	}
 }
 
-// TestCancelSurvivesAnEarlierEventOfTheBatchSystem: a batch system that starts
-// jobs by itself may say that one runs before its claim is answered.
+// TestCancelSurvivesAnEarlierEventOfTheBatchSystem: a batch system that starts jobs itself can
+// report a running job before its claim is answered.
 func TestCancelSurvivesAnEarlierEventOfTheBatchSystem(t *testing.T) {
 	for _, from := range []State{Waiting, Yielding} {
 		s, key := in(t, from)
@@ -387,7 +387,7 @@ func TestCancelOfAYieldingJobIsRecorded(t *testing.T) {
 		same(t, "messages", kinds(fx.Messages), []MessageKind{Drop})
 		same(t, "commands", fx.Commands, []batch.Command{{Kind: batch.CmdCancel, Key: key}})
 		if j := wants(t, s, "a", Cancelling); !j.busy {
-			t.Error("it holds no processors")
+			t.Error("the job holds no processors")
 		}
 	})
 }

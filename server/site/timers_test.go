@@ -9,13 +9,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// TestTimersRingInOrder compares the heap with a map of what was set last.
-func TestTimersRingInOrder(t *testing.T) {
+// TestTimersFireInOrder compares the heap with a map of what was set last.
+func TestTimersFireInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &Site{}
 		jobs := make([]*Job, 6)
 		for i := range jobs {
-			jobs[i] = &Job{ID: batch.JobID(fmt.Sprint(i)), State: Waiting} // nothing is due of these
+			jobs[i] = &Job{ID: batch.JobID(fmt.Sprint(i)), State: Waiting} // no messages are due for these
 		}
 		set := make(map[*Job]batch.Time)
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
@@ -53,8 +53,7 @@ func TestTimersRingInOrder(t *testing.T) {
 	})
 }
 
-// sent ticks until an instant and returns when messages of a kind were sent,
-// in seconds.
+// sent advances to an instant and returns the seconds at which messages of a kind were sent.
 func sent(s *Site, until batch.Time, kind MessageKind) []int64 {
 	var at []int64
 	for s.Wake() <= until {
@@ -69,7 +68,7 @@ func sent(s *Site, until batch.Time, kind MessageKind) []int64 {
 	return at
 }
 
-func TestMessagesAreRepeatedMoreAndMoreSeldom(t *testing.T) {
+func TestMessagesAreRepeatedAtGrowingIntervals(t *testing.T) {
 	minutes := func(n int64) batch.Time { return batch.Time(n) * batch.Time(batch.Minute) }
 	s := named(t, "s")
 	queue(t, s, "a")
@@ -81,9 +80,9 @@ func TestMessagesAreRepeatedMoreAndMoreSeldom(t *testing.T) {
 	s.Claimed(minutes(2), batch.Key{Job: "a", Attempt: 1}, true)
 	take(s, minutes(2))
 	same(t, "confirm", sent(s, minutes(3), Confirm), []int64{121, 123, 127, 135, 151})
-	// For ever.
+	// The message is repeated without limit.
 	if n := len(sent(s, minutes(60*24), Confirm)); n != (24*60-3)*2 {
-		t.Errorf("%d times in a day", n)
+		t.Errorf("%d messages in a day", n)
 	}
 	s.Receive(minutes(60*24), &Message{Kind: Confirmed, From: "t", Job: "a", Epoch: 1}, nil)
 	same(t, "after the acknowledgement", s.Wake(), batch.Never)
@@ -124,6 +123,6 @@ func TestAnIncomingJobMakesRoomAfterAWhile(t *testing.T) {
 	}
 	same(t, "holds", holds, []batch.Time{batch.Time(31 * batch.Second)})
 	if j := wants(t, s, "a", Incoming); !j.Transit.Idle {
-		t.Error("it takes capacity")
+		t.Error("the job takes capacity")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 )
 
-// crowd is a machine on which moldable jobs of the paper's four types wait.
+// crowd is a machine with waiting moldable jobs of the paper's four types.
 type crowd struct {
 	f     forecast.Forecaster
 	p     batch.Policy
@@ -28,8 +28,8 @@ func (c *crowd) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate)
 	return c.f.Estimate(now, c.p, asks, out)
 }
 
-// amdahl is the menu of a job that takes so long on one processor, of which a part
-// is parallel: widths that are faster than all narrower ones.
+// amdahl returns the menu of a job by Amdahl's law, with the given sequential runtime and
+// parallel fraction. Each width is faster than all narrower ones.
 func amdahl(alone batch.Duration, parallel float64, limit int32) []batch.Shape {
 	var menu []batch.Shape
 	for w := int32(1); w <= limit; w++ {
@@ -41,7 +41,7 @@ func amdahl(alone batch.Duration, parallel float64, limit int32) []batch.Shape {
 	return menu
 }
 
-// draw returns a job of one of the paper's types, in its proportions.
+// draw returns a job of a random type, in the paper's proportions.
 func draw(r *rand.Rand) *Request {
 	k := r.IntN(100)
 	t := []struct {
@@ -79,7 +79,7 @@ func newCrowd(t testing.TB, name string, tuning Tuning, waiting int) *crowd {
 		e.Submit(&batch.Job{Handle: batch.Handle(h), Shape: q.Shape},
 			1+q.Shape.Walltime*batch.Duration(1+r.IntN(100))/100)
 		e.Pass()
-		for h-len(c.ended) > waiting { // those who run are not counted: they are few
+		for h-len(c.ended) > waiting { // running jobs count as waiting: they are few
 			e.Advance(e.Next())
 			e.Pass()
 		}

@@ -12,13 +12,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// rectangles is a planner over a machine that is busy in steps of one second:
-// busy[t] processors in second t, none after the last. It looks for the
-// earliest fit by trying every second.
+// rectangles is a planner over a machine that is busy in steps of one second: busy[t] processors
+// in second t, none after the last. It finds the earliest fit by trying every second.
 type rectangles struct {
 	processors int32
 	busy       []int32
-	asked      []int32 // the widths that were asked for, in order
+	asked      []int32 // the requested widths, in order
 	calls      int
 	silent     bool
 }
@@ -154,7 +153,7 @@ func TestFigure2OfThePaper(t *testing.T) {
 	}
 }
 
-// starts is a planner that answers by width.
+// starts is a planner with a fixed start for each width.
 type starts map[int32]batch.Time
 
 func (p starts) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
@@ -250,6 +249,6 @@ func TestTuningsHaveNames(t *testing.T) {
 		t.Errorf("default: got %v %v", got, err)
 	}
 	if _, err := ParseTuning("ternary"); err == nil {
-		t.Error("ternary is a tuning")
+		t.Error("the unknown tuning ternary is accepted")
 	}
 }

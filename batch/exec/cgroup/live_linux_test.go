@@ -138,7 +138,7 @@ func TestFreezeEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := g.Freeze(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		t.Errorf("freeze with a context that is over: %v", err)
+		t.Errorf("freeze with an ended context: %v", err)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestAProcessThatForksAwayStaysInAControlGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s, err := h.table.one(child); err == nil && !s.dead() {
-		t.Error("the one that forked away lives")
+		t.Error("the process that forked away lives")
 	}
 }
 
@@ -203,13 +203,13 @@ func TestAProcessThatForksAwayLeavesAGroupOfSignals(t *testing.T) {
 	}
 	defer func() { _ = syscall.Kill(child, syscall.SIGKILL) }() // otherwise it ends with its pipe
 	if u := use(t, g); u.Processes != 1 {
-		t.Errorf("%d processes, want only the one that stayed", u.Processes)
+		t.Errorf("%d processes, want only the remaining one", u.Processes)
 	}
 	if err := g.Kill(within(t, 10*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := h.table.one(child); err != nil || s.dead() {
-		t.Errorf("the one that left: %+v, %v; the documentation says that it lives", s, err)
+		t.Errorf("the process that left: %+v, %v; the documentation says that it lives", s, err)
 	}
 }
 
@@ -317,7 +317,7 @@ func TestMemoryBeyondTheLimitKillsAndIsCounted(t *testing.T) {
 		t.Error("100 MiB were held under a limit of 64 MiB")
 	} else if errors.As(err, &exit) {
 		if ws, ok := exit.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
-			t.Errorf("it ended with %v, want SIGKILL", err)
+			t.Errorf("the process ended with %v, want SIGKILL", err)
 		}
 	}
 	if u := use(t, g); u.OOMKills == 0 || u.Peak > 65<<20 {

@@ -52,14 +52,14 @@ func TestMembershipIsParsed(t *testing.T) {
 
 func TestTheDirectoryOfAGroupDependsOnItsMount(t *testing.T) {
 	for name, tc := range map[string]struct{ root, path, want string }{
-		"the root":                          {"/", "/", "/m"},
-		"below the root":                    {"/", "/a/b", "/m/a/b"},
-		"a container's own group":           {"/docker/x", "/docker/x", "/m"},
-		"below a container's own":           {"/docker/x", "/docker/x/y", "/m/y"},
-		"one that the mount does not show":  {"/docker/x", "/docker/xy", "/m"},
-		"one above the namespace":           {"/", "/../../other", "/m"},
-		"a path that would climb out of it": {"/", "/a/../../../etc", "/m/etc"},
-		"a namespace with its root above":   {"/../..", "/", "/m"},
+		"the root":                         {"/", "/", "/m"},
+		"below the root":                   {"/", "/a/b", "/m/a/b"},
+		"a container's own group":          {"/docker/x", "/docker/x", "/m"},
+		"below a container's own":          {"/docker/x", "/docker/x/y", "/m/y"},
+		"one that the mount does not show": {"/docker/x", "/docker/xy", "/m"},
+		"one above the namespace":          {"/", "/../../other", "/m"},
+		"a path that leaves it":            {"/", "/a/../../../etc", "/m/etc"},
+		"a namespace with its root above":  {"/../..", "/", "/m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := (mount{point: "/m", root: tc.root}).dir(tc.path); got != tc.want {

@@ -171,7 +171,7 @@ func TestWithoutRights(t *testing.T) {
 	}
 	pid := number(t, filepath.Join(dir, "pid"))
 	if !nodetest.Alive(pid) {
-		t.Error("it was killed: say so in the documentation")
+		t.Error("the process was killed: update the documentation")
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL) // it lives
 }

@@ -231,7 +231,7 @@ func TestProgramsThatEndWithoutASupervisorAreLostAndTheirGroupKilled(t *testing.
 		t.Fatal(err)
 	}
 	if !alive(t, stray) {
-		t.Fatal("the stray is gone already: this shows nothing")
+		t.Fatal("the stray process has ended already: the test proves nothing")
 	}
 	c := connectTo(t, dir)
 	st, p, err := c.Attach(t.Context(), key("job", 1), attempts(dir))
@@ -239,7 +239,7 @@ func TestProgramsThatEndWithoutASupervisorAreLostAndTheirGroupKilled(t *testing.
 		t.Errorf("%+v, %v, %v", st, p, err)
 	}
 	if alive(t, stray) {
-		t.Error("the stray outlived its job")
+		t.Error("the stray process outlived its job")
 	}
 }
 
@@ -307,7 +307,7 @@ func TestNoDeathOfASupervisorRunsAJobTwiceOrHidesOne(t *testing.T) {
 	close(stop)
 	t.Logf("%d supervisors killed; %v", <-killed, count)
 	if count["done, ran 1 times"] == 0 || count["done, ran 1 times"] == jobs {
-		t.Error("the supervisor was killed too often, or too rarely, to show anything")
+		t.Error("the supervisor was killed too often, or too rarely, to prove anything")
 	}
 	for what, n := range count {
 		switch what {
@@ -407,7 +407,7 @@ func TestNoProgramRunsOnAFullDiskAndEndsAreKept(t *testing.T) {
 		t.Errorf("attach: %+v, %v", st, err)
 	}
 	if s, err := journal.Read(disk, "1-1"); s.End.Kind != 0 || err != nil {
-		t.Errorf("the disk was not full: this shows nothing: %+v, %v", s, err)
+		t.Errorf("the disk was not full: the test proves nothing: %+v, %v", s, err)
 	}
 	if err := os.Remove(filepath.Join(disk, "ballast")); err != nil {
 		t.Fatal(err)

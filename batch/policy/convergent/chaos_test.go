@@ -267,7 +267,7 @@ func (w *world) pass() {
 		w.check()
 	}
 	if wake := w.p.Wake(); wake <= w.now {
-		w.t.Fatalf("at %d it wants a pass at %d", w.now, wake)
+		w.t.Fatalf("at %d the policy requests a pass at %d", w.now, wake)
 	}
 	if w.meddle != nil {
 		w.meddle(w)
@@ -299,7 +299,7 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 		batch.Start: "waiting", batch.Resume: "paused", batch.Pause: "running",
 	}[d.Kind]
 	if j == nil || j.state != from || j.lost || d.Kind == batch.Pause && !w.preempts {
-		w.t.Fatalf("at %d %v of job %d, which is %+v\n%v", w.now, d.Kind, d.Job, j, w.log)
+		w.t.Fatalf("at %d %v of job %d, state %+v\n%v", w.now, d.Kind, d.Job, j, w.log)
 	}
 	if d.Kind == batch.Pause {
 		j.state = "leaving"

@@ -231,7 +231,7 @@ func TestPlansMatchANaiveImplementationOfThePaper(t *testing.T) {
 			}
 		}
 		if discarded < 50 || preempted < 10 {
-			t.Errorf("%s: only %d jobs discarded and %d preempted: this proves little", matching, discarded, preempted)
+			t.Errorf("%s: only %d jobs discarded and %d preempted: too few for a proof", matching, discarded, preempted)
 		}
 	}
 }

@@ -55,6 +55,6 @@ func TestRefillAssignsFreeLicensesOnly(t *testing.T) {
 		}
 	}
 	if more < 5 {
-		t.Errorf("only %d plans are longer by refilling: this proves little", more)
+		t.Errorf("only %d plans are longer by refilling: too few to prove anything", more)
 	}
 }

@@ -18,7 +18,7 @@ func (p *Policy) Books() error {
 			enter(free, j, j.home, -1)
 			enter(held, j, j.home, 1)
 			if j.running && !slices.Equal(j.at, j.home) || j.target != nil && !slices.Equal(j.target, j.home) {
-				return fmt.Errorf("job %d is at %v and shall be at %v: its home is %v", i, j.at, j.target, j.home)
+				return fmt.Errorf("job %d is at %v and must be at %v: its home is %v", i, j.at, j.target, j.home)
 			}
 		} else {
 			enter(free, j, j.target, -1)

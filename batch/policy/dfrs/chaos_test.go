@@ -309,7 +309,7 @@ func (w *world) pass() {
 	}
 	w.settled()
 	if wake := w.p.Wake(); wake <= w.now {
-		w.t.Fatalf("at %d it wants a pass at %d", w.now, wake)
+		w.t.Fatalf("at %d the policy requests a pass at %d", w.now, wake)
 	}
 	if w.meddle != nil {
 		w.meddle(w)
@@ -337,7 +337,7 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 		batch.SetShare: "running",
 	}[d.Kind]
 	if j == nil || j.state != from || j.lost || (d.Kind == batch.Migrate || d.Kind == batch.Pause) && j.old != nil {
-		w.t.Fatalf("at %d %v of job %d, which is %+v\n%v", w.now, d.Kind, d.Job, j, w.log)
+		w.t.Fatalf("at %d %v of job %d, state %+v\n%v", w.now, d.Kind, d.Job, j, w.log)
 	}
 	if d.Kind == batch.Start && (w.failing[d.Job] || j.spec.EarliestStart > w.now) {
 		if j.spec.EarliestStart > w.now {
@@ -349,7 +349,7 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 	}
 	if j.home != nil && (d.Kind == batch.Migrate || d.Kind != batch.Pause && !slices.EqualFunc(d.Allocation, j.home,
 		alike)) {
-		w.t.Fatalf("at %d %v of job %d to %v, which is at home at %v\n%v", w.now, d.Kind, d.Job, d.Allocation, j.home,
+		w.t.Fatalf("at %d %v of job %d to %v, which must stay at %v\n%v", w.now, d.Kind, d.Job, d.Allocation, j.home,
 			w.log)
 	}
 	places := slices.Clone(d.Allocation)

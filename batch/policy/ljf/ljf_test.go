@@ -76,7 +76,7 @@ func TestItRunsOnOneCluster(t *testing.T) {
 	}
 }
 
-// At 90 site b is empty, which was to be busy until 1050: both waiting jobs move there.
+// Site b was planned as busy until 1050, but is empty at 90: both waiting jobs move there.
 func TestSitesUnderItAreMappedToAndReallocated(t *testing.T) {
 	dir := t.TempDir()
 	trace(t, filepath.Join(dir, "g.swf"), [5]int{1, 0, 1000, 4, 1000}, [5]int{3, 10, 100, 4, 100},
@@ -194,7 +194,7 @@ func TestALiveServerStartsTheLongestJobFirst(t *testing.T) {
 		return j.Started
 	}
 	if a, b, c := started(first), started(long), started(short); !a.Before(b) || !b.Before(c) {
-		t.Errorf("started at %v, %v and %v: the long job was to start before the short one", a, b, c)
+		t.Errorf("started at %v, %v and %v: want the long job before the short one", a, b, c)
 	}
 }
 

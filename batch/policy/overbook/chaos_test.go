@@ -128,11 +128,11 @@ func (c *chaos) Decide(now batch.Time, out *batch.Decisions) {
 			c.started(now, d.Job, d.Kind)
 		case batch.Pause:
 			if !c.promises[d.Job].spec.Checkpoint {
-				c.t.Fatalf("at %d job %d is paused, and has no checkpoints", now, d.Job)
+				c.t.Fatalf("at %d job %d is paused but has no checkpoints", now, d.Job)
 			}
 		case batch.Kill:
 			if p := c.promises[d.Job]; p.spec.Checkpoint {
-				c.t.Fatalf("at %d job %d is killed, and could be paused", now, d.Job)
+				c.t.Fatalf("at %d job %d is killed but could be paused", now, d.Job)
 			}
 		}
 	}

@@ -47,19 +47,19 @@ func TestNoJobStartsBeforeThePreemptedJobHasLeft(t *testing.T) {
 		return out[0].Starts[0]
 	}
 	if at := stands(8 * s); at != 8*s {
-		t.Errorf("before it could be gone job 1 is put off to %d", at)
+		t.Errorf("job 1 is delayed to %d before the other job has left", at)
 	}
 	decide(8 * s)
 	if at := stands(8 * s); at != 8*s {
-		t.Errorf("before it could be gone job 1 is put off to %d", at)
+		t.Errorf("job 1 is delayed to %d before the other job has left", at)
 	}
 	wake(9 * s)
 	decide(9 * s)
 	if now := 9*s + 1; p.Wake() <= now {
-		t.Errorf("at %d it wants a pass at %d", now, p.Wake())
+		t.Errorf("at %d the policy requests a pass at %d", now, p.Wake())
 	}
 	if at := stands(9*s + 1); at <= 9*s {
-		t.Errorf("job 1 is said to start at %d", at)
+		t.Errorf("the estimated start of job 1 is %d", at)
 	}
 	p.Apply(9*s+2, &batch.Event{Kind: batch.Finish, Job: 2})
 	decide(9*s+2, batch.Decision{Kind: batch.Start, Job: 1})

@@ -42,7 +42,7 @@ func TestSilentNodeIsReportedAtOnceAndItsMembersAreLostAfterTheLease(t *testing.
 					t.Errorf("%+v, %v; %d run", exit, over, a.running())
 				}
 				if _, over := ending(other); over {
-					t.Error("the other node's has ended, too")
+					t.Error("the attempt on the other node ended, too")
 				}
 				a.mu.Lock()
 				a.cut, a.deaf = false, false
@@ -52,7 +52,7 @@ func TestSilentNodeIsReportedAtOnceAndItsMembersAreLostAfterTheLease(t *testing.
 					t.Error(diff)
 				}
 				if len(all[0].signals()) > 0 {
-					t.Error("what is gone was signalled")
+					t.Error("an ended process received a signal")
 				}
 			})
 		})
@@ -69,7 +69,7 @@ func TestPartitionThatHealsWithinTheLeaseEndsNothing(t *testing.T) {
 		ended, done := launch(t, p, spec("k", batch.LaunchOnce, on(0, 1)), a)
 		a.cutOff(true)
 		after(20 * time.Second)
-		done[0].finish(exec.Exit{Code: 3}) // it is reported after a follower exists
+		done[0].finish(exec.Exit{Code: 3}) // reported when the attempt is followed again
 		_ = ended.Signal(syscall.SIGTERM)
 		after(3 * time.Second)
 		a.cutOff(false)
@@ -81,7 +81,7 @@ func TestPartitionThatHealsWithinTheLeaseEndsNothing(t *testing.T) {
 			t.Errorf("%+v, %v", exit, over)
 		}
 		if _, over := ending(proc); over || a.running() != 1 {
-			t.Error("the other one has ended")
+			t.Error("the running attempt ended")
 		}
 		all[0].finish(exec.Exit{Code: 4})
 		if exit := proc.Wait(); exit.Code != 4 {
@@ -112,7 +112,7 @@ func TestTasksThatOutliveTheirLeaseAreKilledBeforeTheNodeIsUp(t *testing.T) {
 		a.cutOff(false)
 		after(10 * time.Second)
 		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.reported()); diff != "" || running != 0 {
-			t.Errorf("%d run when it is up; %s", running, diff)
+			t.Errorf("%d processes run when the node is up; %s", running, diff)
 		}
 		if diff := cmp.Diff([]syscall.Signal{syscall.SIGKILL}, all[0].signals()); diff != "" {
 			t.Error(diff)
@@ -203,7 +203,7 @@ func TestAnUnfitNodeGetsNoLaunchesAndKeepsItsTasks(t *testing.T) {
 			t.Errorf("error %v after %v", err, time.Since(begun))
 		}
 		if diff := cmp.Diff([]string{"0 down"}, n.reported()); diff != "" {
-			t.Error("when the launch had failed: " + diff)
+			t.Error("after the failed launch: " + diff)
 		}
 		if _, err := p.Launch(spec("l", batch.LaunchOnce, on(0, 1))); !errors.Is(err, exec.ErrNodeGone) {
 			t.Errorf("error %v of a launch there", err)
@@ -352,7 +352,7 @@ func TestSharesOfManyAreSentTogetherAndTheLastOnesCount(t *testing.T) {
 			t.Fatalf("%d messages", len(sent))
 		}
 		if err := all[0].(exec.Sharer).SetShares([]batch.NodeAllocation{on(0, 2)}); err == nil {
-			t.Error("it was moved to another node")
+			t.Error("the attempt moved to another node")
 		}
 	})
 }
@@ -371,7 +371,7 @@ func TestClosedPoolLeavesTasksOnTheirLease(t *testing.T) {
 		}
 		after(31 * time.Second)
 		if a.running() != 0 {
-			t.Error("it has outlived its lease")
+			t.Error("the attempt outlived its lease")
 		}
 	})
 }

@@ -164,7 +164,7 @@ func TestFirstThatFailsEndsTheOthers(t *testing.T) {
 				all[1].finish(c.exit)
 				after(9 * time.Second)
 				if _, over := ending(proc); over {
-					t.Error("it has ended before all members have")
+					t.Error("the attempt ended before all of its members")
 				}
 				after(2 * time.Second)
 				c.exit.Reason = c.more
@@ -233,7 +233,7 @@ func TestFailedLaunchReportsWhy(t *testing.T) {
 				}
 				for _, e := range p.all {
 					if len(e.list()) > 0 {
-						t.Error("it is followed all the same")
+						t.Error("the attempt is followed")
 					}
 				}
 			})
