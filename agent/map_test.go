@@ -151,7 +151,7 @@ func TestMapRefusesWithCodeAndDetail(t *testing.T) {
 			"width", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu", Width: -1}},
 			connect.CodeInvalidArgument,
 			&droverv1.ErrorDetail{
-				Reason: "out-of-range", Field: "request.width", Accepted: "1..67108864, or 0 to let the server choose",
+				Reason: "out-of-range", Field: "request.width", Accepted: "1..67108864, or none for the site's choice",
 			},
 		},
 		{
@@ -160,7 +160,7 @@ func TestMapRefusesWithCodeAndDetail(t *testing.T) {
 			connect.CodeInvalidArgument,
 			&droverv1.ErrorDetail{
 				Reason: "out-of-range", Field: "request.walltime",
-				Accepted: "1s..87660h0m0s, or none to let the server choose",
+				Accepted: "1s..87660h0m0s, or none for the site's choice",
 			},
 		},
 		{

@@ -170,7 +170,7 @@ func (a *Agent) watch(ctx context.Context, site string, p *rpc.Peer) {
 			return
 		}
 		next := retry.NextBackOff()
-		a.log.Debug("job watch broke", "site", site, "error", err, "retry_in", next)
+		a.log.Debug("job watch failed", "site", site, "error", err, "retry_in", next)
 		timer := time.NewTimer(next)
 		select {
 		case <-ctx.Done():

@@ -19,8 +19,8 @@
 // decision took stays taken until the driver says Finish or Stopped.
 //
 // A System is the other seam: what a site's server may ask of a local batch
-// system, embedded or foreign. It does I/O and is not a core. An embedded one is
-// a Policy plus an executor (package exec); Slurm is a System and no Policy.
+// system, embedded or external. It does I/O and is not a core. An embedded one is
+// a Policy plus an executor (package exec); Slurm is a System without a Policy.
 //
-// Words are those of the field: see Job, Shape, Ask and Estimate.
+// The main types are Job, Shape, Ask and Estimate.
 package batch

@@ -1,5 +1,10 @@
 package batch
 
+import (
+	"errors"
+	"fmt"
+)
+
 // Policy is how an embedded batch system decides. It is a core: single-threaded,
 // without I/O, and a function of the calls made to it. Instants never go back
 // from call to call.
@@ -89,18 +94,38 @@ type Ask struct {
 	Best bool
 }
 
+// Validate returns what is wrong with an Ask, and nil if a policy can answer it.
+func (a *Ask) Validate() error {
+	if a.Job == nil {
+		return errors.New("job: missing")
+	}
+	if len(a.Shapes) == 0 {
+		return errors.New("shapes: none, accepted: at least 1")
+	}
+	for i, sh := range a.Shapes {
+		if sh.Width < 1 || sh.Walltime < 1 {
+			return fmt.Errorf("shapes[%d]: %v, accepted: width at least 1, walltime more than 0s", i, sh)
+		}
+		if i > 0 && sh.Width < a.Shapes[i-1].Width {
+			return fmt.Errorf("shapes[%d]: width %d after %d, accepted: ascending widths", i, sh.Width,
+				a.Shapes[i-1].Width)
+		}
+	}
+	return nil
+}
+
 // Kind says what an estimate is worth.
 type Kind uint8
 
 // The kinds of estimate, best first.
 const (
 	Promised Kind = iota + 1 // never later (FCFS plan, CBF)
-	Planned                  // by a plan that may be made anew (dynP)
+	Planned                  // by a plan that may change (dynP)
 	Probable                 // kept with probability Estimate.P (overbooking)
 	Forecast                 // what a model of the batch system says
 )
 
-// String returns the name of the kind as DESIGN writes it.
+// String returns the kind in upper case.
 func (k Kind) String() string {
 	switch k {
 	case Promised:

@@ -62,7 +62,7 @@ func inquire[T any](
 		case submission.Ask:
 			var err error
 			if answer, err = call(ctx, agents[a.Agent]); err != nil {
-				c.log.Debug("inquiry failed", "agent", Redacted(agents[a.Agent]), "error", err)
+				c.log.Debug("agent call failed", "agent", Redacted(agents[a.Agent]), "error", err)
 				a = q.Failed(c.now(), submission.FailureOf(err))
 				break
 			}

@@ -65,7 +65,7 @@ func (c *Client) pursue(ctx context.Context, id string, cfg submission.Config, v
 			if moved, ok := errors.AsType[*movedError](err); ok {
 				a = p.Moved(c.now(), moved.epoch)
 			} else if err != nil {
-				c.log.Debug("visit failed", "job", id, "site", a.Target.Site, "error", err)
+				c.log.Debug("job call failed", "job", id, "site", a.Target.Site, "error", err)
 				a = p.Failed(c.now(), submission.FailureOf(err))
 			} else {
 				a = p.Finished(c.now())

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/client/rpc"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
+	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // prepare makes a request ready to be sent: it reads typed text and identifies files.
@@ -29,17 +29,9 @@ func (c *Client) prepareBy(
 	for _, a := range args {
 		a(r)
 	}
-	if w := r.width; w != nil && (*w < 1 || *w > math.MaxInt32) {
-		return nil, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "request.width",
-			Accepted: fmt.Sprintf("1..%d, or none for the site's choice", math.MaxInt32),
-			Message:  strconv.Itoa(*w),
-		}
-	}
-	if d := r.walltime; d != nil && *d <= 0 {
-		return nil, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice",
-			Message: d.String(),
+	if r.width != nil {
+		if err := protorpc.CheckWidth(*r.width); err != nil {
+			return nil, err
 		}
 	}
 	if err := r.checkRerun(); err != nil {

@@ -58,7 +58,7 @@ func (s *Server) restoreCore() (*site.Site, error) {
 }
 
 // boot restores the core and the batch system after a restart and adopts running attempts. The
-// caller passes the returned fates to resume.
+// caller passes the result to resume.
 func (s *Server) boot() ([]site.RecoveredAttempt, error) {
 	core, err := s.restoreCore()
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Server) boot() ([]site.RecoveredAttempt, error) {
 		return nil, err
 	}
 	keys := core.Unsettled()
-	fates := make([]site.RecoveredAttempt, len(keys))
+	attempts := make([]site.RecoveredAttempt, len(keys))
 	var adopted []exec.Adopted
 	var outside []external.Adopted
 	for i, key := range keys {
@@ -83,15 +83,15 @@ func (s *Server) boot() ([]site.RecoveredAttempt, error) {
 		if err := s.relocate(&j); err != nil {
 			return nil, err
 		}
-		fate, process, err := s.recoverAttempt(s.life, &j)
+		recovered, process, err := s.recoverAttempt(s.life, &j)
 		if err != nil {
 			return nil, fmt.Errorf("recover job %s: %w", key.Job, err)
 		}
-		if fates[i] = fate; process != nil {
+		if attempts[i] = recovered; process != nil {
 			s.continueStopped(&j, process)
-			adopted = append(adopted, s.adoption(&j, &fates[i], process))
+			adopted = append(adopted, s.adoption(&j, &attempts[i], process))
 		}
-		if s.cluster != nil && !fate.Won {
+		if s.cluster != nil && !recovered.Won {
 			outside = append(outside, external.Adopted{Key: key, Job: j.Spec()})
 		}
 	}
@@ -104,7 +104,7 @@ func (s *Server) boot() ([]site.RecoveredAttempt, error) {
 					"cancel them first, under the batch system with which they were booked", len(windows),
 					s.cluster.Title())
 		}
-		return fates, s.openExternal(outside)
+		return attempts, s.openExternal(outside)
 	}
 	embeddedPolicy, err := policy.New(s.cfg.Policy.Name, s.about.Platform, s.cfg.Policy.Settings)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Server) boot() ([]site.RecoveredAttempt, error) {
 	if f, follows := s.runner.(nodeFollower); follows {
 		f.follow(s.life, embedded)
 	}
-	return fates, nil
+	return attempts, nil
 }
 
 // checkMisfits refuses a configuration under which waiting jobs could never run. It does not fail
@@ -160,8 +160,8 @@ func (s *Server) continueStopped(j *site.Job, process exec.Launched) {
 
 // resume continues the core's work, removes stray directories and starts the retention of finished
 // jobs.
-func (s *Server) resume(fates []site.RecoveredAttempt) error {
-	if err := s.core.Recover(s.now(), fates); err != nil {
+func (s *Server) resume(attempts []site.RecoveredAttempt) error {
+	if err := s.core.Recover(s.now(), attempts); err != nil {
 		return err
 	}
 	s.turns = loop.New(s.core, durable{s}, outlet{s})
@@ -177,11 +177,11 @@ func (s *Server) resume(fates []site.RecoveredAttempt) error {
 		return err
 	}
 	l := s.core.Load()
-	if l.Waiting+l.Running+l.Incoming+len(fates)+stray == 0 {
+	if l.Waiting+l.Running+l.Incoming+len(attempts)+stray == 0 {
 		return nil
 	}
 	s.log.Info("state restored", "waiting", l.Waiting, "running", l.Running, "incoming", l.Incoming,
-		"had_started", len(fates), "stray_directories", stray)
+		"had_started", len(attempts), "stray_directories", stray)
 	return nil
 }
 

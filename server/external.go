@@ -95,9 +95,9 @@ func (s *Server) describeExternal(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(d.Facts)) {
 		fields = append(fields, name, d.Facts[name])
 	}
-	s.log.Info("found "+s.cluster.Title(), fields...)
+	s.log.Info("batch system found", append([]any{"type", s.cluster.Title()}, fields...)...)
 	for _, w := range d.Warnings {
-		s.log.Warn("batch system", "note", w)
+		s.log.Warn("batch system setting unsuitable", "setting", w)
 	}
 	s.tryScripts(ctx)
 	s.applyDescription(&d)
@@ -228,7 +228,7 @@ func (s *Server) writeScripts() error {
 			continue
 		}
 		for _, note := range service.Script.Notes {
-			s.log.Warn("batch script", "service", service.Name, "note", note)
+			s.log.Warn("batch script option ignored", "service", service.Name, "option", note)
 		}
 		if err := s.data.WriteScript(service); err != nil {
 			return err

@@ -104,14 +104,14 @@ func (s *Server) asArray(r *site.Request, name string, v catalogue.Value, d *dep
 // usesDepot reports whether a request reads or keeps data under handles.
 func usesDepot(r *site.Request) bool { return len(handles(r)) > 0 || len(r.Keep) > 0 }
 
-// use is what a submission holds in the depot until it is accepted or refused.
+// dataHold is what a submission holds in the depot until it is accepted or refused.
 type dataHold struct {
 	job  string
 	pins []string // SHA-256 of content that must not be evicted meanwhile
 	kept []string // handles that it created
 }
 
-// use fills in the arguments that a submission names by handle, and stores inputs that it keeps. It
+// holdData fills in the arguments that a submission names by handle, and stores inputs that it keeps. It
 // returns nil if there are none, and for a repeated submission, because its data may be gone. The caller
 // must end the hold.
 func (s *Server) holdData(ctx context.Context, id batch.JobID, r *site.Request) (*dataHold, error) {

@@ -109,7 +109,7 @@ func (s *Server) wanted(ctx context.Context, m *site.Message) (bool, error) {
 	return wanted, errors.Join(err, failed)
 }
 
-// expect passes a Reserve with staged input to the core; called by the loop. For an incoming job it
+// receiveReserve passes a Reserve with staged input to the core; called by the loop. For an incoming job it
 // makes the staged directory the job's and empties staged.
 func (s *Server) receiveReserve(ctx context.Context, m *site.Message, staged *string) (site.Message, error) {
 	if err := s.recall(m.Job); err != nil {

@@ -55,7 +55,7 @@ func (s *Server) open() error {
 	if err != nil {
 		return err
 	}
-	fates, err := s.boot()
+	attempts, err := s.boot()
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Server) open() error {
 	}
 	s.group, s.seed = group, group.Addr()
 	s.outbox = newOutbox(s)
-	return s.resume(fates)
+	return s.resume(attempts)
 }
 
 // edge returns the check for jobs that could never run here. A service that could never run is only

@@ -58,8 +58,8 @@ func (s *Server) attach(
 // missing.
 func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.RecoveredAttempt, exec.Launched, error) {
 	if s.cluster != nil {
-		fate, err := s.recoverExternal(j)
-		return fate, nil, err
+		recovered, err := s.recoverExternal(j)
+		return recovered, nil, err
 	}
 	removed := j.State == site.Starting && s.data.LacksAttempts(j.ID)
 	if j.Started == batch.Never && !removed {
@@ -91,13 +91,13 @@ func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.Recovere
 		found.Ended = time.Now()
 	}
 	found.Outcome = outcome(j, &st, found.Ended, s.checkpoints(j.Service))
-	fate := site.RecoveredAttempt{Found: found}
+	recovered := site.RecoveredAttempt{Found: found}
 	if service, err := s.cfg.Catalogue.Service(j.Service); err == nil {
 		var wrong string
-		fate.Outputs, wrong = s.results(ctx, j, service)
-		fate.Found.Outcome = s.keepOutputs(j, service, withOutputs(found.Outcome, wrong), fate.Outputs)
+		recovered.Outputs, wrong = s.results(ctx, j, service)
+		recovered.Found.Outcome = s.keepOutputs(j, service, withOutputs(found.Outcome, wrong), recovered.Outputs)
 	}
-	return fate, nil, nil
+	return recovered, nil, nil
 }
 
 // lost returns the reason of an attempt with an unknown end.

@@ -42,10 +42,10 @@ func TestRecoveryLeavesLaunchingAttemptsToTheBatchSystem(t *testing.T) {
 	s := &Server{data: data, runner: followingRunner{wholeRunner{data: data}}}
 	for _, state := range []site.State{site.Starting, site.Cancelling} {
 		j := &site.Job{ID: "job-" + batch.JobID(state.String()), State: state, Started: batch.Never}
-		fate, process, err := s.recoverAttempt(t.Context(), j)
-		if err != nil || process != nil || fate.Won || fate.Found.Phase != batch.PhaseStarting ||
-			fate.Found.Key != j.Key() {
-			t.Errorf("%v: %+v, %v, %v", state, fate, process, err)
+		recovered, process, err := s.recoverAttempt(t.Context(), j)
+		if err != nil || process != nil || recovered.Won || recovered.Found.Phase != batch.PhaseStarting ||
+			recovered.Found.Key != j.Key() {
+			t.Errorf("%v: %+v, %v, %v", state, recovered, process, err)
 		}
 	}
 }

@@ -46,7 +46,7 @@ type wholeRunner struct {
 func (p wholeRunner) Launch(ctx context.Context, spec exec.Spec, _ *site.Job) (exec.Launched, error) {
 	process, err := p.client.Spawn(ctx, spec, p.data.Attempts(spec.Key.Job))
 	if err != nil {
-		return nil, err // not a nil *supervisor.Process
+		return nil, err // not a nil *supervisor.Attempt
 	}
 	return process, nil
 }
@@ -68,7 +68,7 @@ func (d *dataDir) bar(key batch.Key) (won bool, err error) {
 func (p wholeRunner) Attach(ctx context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Launched, error) {
 	st, process, err := p.client.Attach(ctx, key, p.data.Attempts(key.Job))
 	if err != nil || process == nil {
-		return st, nil, err // not a nil *supervisor.Process
+		return st, nil, err // not a nil *supervisor.Attempt
 	}
 	return st, process, nil
 }

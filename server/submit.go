@@ -170,7 +170,7 @@ func (s *Server) mayAccept(id batch.JobID) error {
 	return cmp.Or(site.CheckAge(s.now(), id), s.full())
 }
 
-// queueFull returns a *problem.Problem if no further job can wait here; called by the loop.
+// full returns a *problem.Problem if no further job can wait here; called by the loop.
 func (s *Server) full() error {
 	if s.core.Load().Waiting < s.cfg.Limits.Waiting {
 		return nil

@@ -177,7 +177,7 @@ func (g *Group) sayGoodbye(ctx context.Context) {
 		sent.Go(func() {
 			to := memberlist.Node{Name: m.Role.String() + "/" + m.Name, Addr: at.Addr().AsSlice(), Port: at.Port()}
 			if err := g.list.SendReliable(&to, g.goodbye); err != nil {
-				g.log.Debug("goodbye failed", "to", to.Name, "error", err)
+				g.log.Debug("leave message failed", "to", to.Name, "error", err)
 			}
 		})
 	}

@@ -52,7 +52,7 @@ func (g *Group) seekLost(ctx context.Context) {
 			continue
 		}
 		if _, err := g.list.Join([]string{address}); err != nil {
-			g.log.Debug("still lost", "member", name, "error", err)
+			g.log.Debug("rejoin failed", "member", name, "error", err)
 		}
 	}
 }

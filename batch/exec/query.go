@@ -105,7 +105,7 @@ func (s *System) Estimate(
 	ctx context.Context, asks []batch.Ask,
 ) (ests []batch.Estimate, age batch.Duration, ok bool, err error) {
 	for i := range asks {
-		if err := checkAsk(&asks[i]); err != nil {
+		if err := asks[i].Validate(); err != nil {
 			return nil, 0, false, fmt.Errorf("asks[%d]: %w", i, err)
 		}
 	}
@@ -139,32 +139,13 @@ func (s *System) estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 		out)
 }
 
-func checkAsk(ask *batch.Ask) error {
-	if ask.Job == nil {
-		return fmt.Errorf("job: missing")
-	}
-	if len(ask.Shapes) == 0 {
-		return fmt.Errorf("shapes: none, accepted: at least 1")
-	}
-	for i, sh := range ask.Shapes {
-		if sh.Width < 1 || sh.Walltime < 1 {
-			return fmt.Errorf("shapes[%d]: %v, accepted: width at least 1, walltime more than 0s", i, sh)
-		}
-		if i > 0 && sh.Width < ask.Shapes[i-1].Width {
-			return fmt.Errorf("shapes[%d]: width %d after %d, accepted: ascending widths", i, sh.Width,
-				ask.Shapes[i-1].Width)
-		}
-	}
-	return nil
-}
-
 // EstimateInside is Estimate for jobs that are submitted into a reservation. ok is also false
 // for one that does not exist.
 func (s *System) EstimateInside(
 	ctx context.Context, reservation batch.Key, asks []batch.Ask,
 ) (ests []batch.Estimate, ok bool, err error) {
 	for i := range asks {
-		if err := checkAsk(&asks[i]); err != nil {
+		if err := asks[i].Validate(); err != nil {
 			return nil, false, fmt.Errorf("asks[%d]: %w", i, err)
 		}
 	}

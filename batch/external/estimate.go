@@ -104,7 +104,7 @@ func (s *System) Estimate(
 	_ context.Context, asks []batch.Ask,
 ) (ests []batch.Estimate, age batch.Duration, ok bool, err error) {
 	for i := range asks {
-		if err := checkAsk(&asks[i]); err != nil {
+		if err := asks[i].Validate(); err != nil {
 			return nil, 0, false, fmt.Errorf("asks[%d]: %w", i, err)
 		}
 	}
@@ -128,7 +128,7 @@ func (s *System) RoughEstimate(_ context.Context, asks []batch.Ask) (ests []batc
 		return nil, false
 	}
 	for i := range asks {
-		if checkAsk(&asks[i]) != nil {
+		if asks[i].Validate() != nil {
 			return nil, false
 		}
 	}
@@ -218,23 +218,4 @@ func (s *System) Standing(_ context.Context, key batch.Key) (start, end batch.Ti
 	}
 	advance(&out[0], now)
 	return out[0].Starts[0], out[0].End(0, a.shape.Walltime), true, nil
-}
-
-func checkAsk(ask *batch.Ask) error {
-	if ask.Job == nil {
-		return fmt.Errorf("job: missing")
-	}
-	if len(ask.Shapes) == 0 {
-		return fmt.Errorf("shapes: none, accepted: at least 1")
-	}
-	for i, sh := range ask.Shapes {
-		if sh.Width < 1 || sh.Walltime < 1 {
-			return fmt.Errorf("shapes[%d]: %v, accepted: width at least 1, walltime more than 0s", i, sh)
-		}
-		if i > 0 && sh.Width < ask.Shapes[i-1].Width {
-			return fmt.Errorf("shapes[%d]: width %d after %d, accepted: ascending widths", i, sh.Width,
-				ask.Shapes[i-1].Width)
-		}
-	}
-	return nil
 }

@@ -21,7 +21,7 @@ import (
 // cli is the command line.
 type cli struct {
 	Agent    []string       `placeholder:"URL" help:"URL of an agent. Repeatable: the next one is tried if one does not answer. Default: DROVER_AGENTS (separated by commas), the agents of the file DROVER_CONFIG, or an agent on this host."`
-	JSON     bool           `name:"json" xor:"output" help:"Print JSON; see docs/http.md."`
+	JSON     bool           `name:"json" xor:"output" help:"Print JSON; see docs/scripting.md."`
 	Quiet    bool           `short:"q" xor:"output" help:"Print only IDs, or names of sites and services, and no progress. Commands that print no IDs refuse it."`
 	Patience *time.Duration `placeholder:"D" help:"How long to retry when the grid does not answer. Default: 10s; 5m for wait, logs, --wait, and for call after the job is accepted."`
 	Debug    bool           `help:"Log retries and their reasons on stderr."`
@@ -51,7 +51,7 @@ type cli struct {
 	Reallocate reallocateCmd `cmd:"" group:"grid" help:"Move waiting jobs to sites where they would finish earlier, or show which would move."`
 	Drain      drainCmd      `cmd:"" quiet:"" group:"grid" help:"Stop a site from accepting jobs, and move its waiting jobs away."`
 	Resume     resumeCmd     `cmd:"" quiet:"" group:"grid" help:"Let a drained site accept jobs again."`
-	Resolve    resolveCmd    `cmd:"" quiet:"" group:"grid" help:"Settle a move whose other site is permanently lost."`
+	Settle     settleCmd     `cmd:"" quiet:"" group:"grid" help:"Settle a move whose other site is permanently lost."`
 
 	Demo      demoCmd   `cmd:"" group:"roles" help:"Run a grid of three sites on this host and show it at work."`
 	AgentCmd  agentCmd  `cmd:"" name:"agent" group:"roles" help:"Run an agent."`
@@ -173,7 +173,7 @@ func newParser(p *cmdline.Process, flags *cli) (*kong.Kong, error) {
 			{Key: "jobs", Title: "Requests and jobs:"},
 			{Key: "grid", Title: "The grid:"},
 			{Key: "roles", Title: "Processes of a grid:"},
-			{Key: "what-if", Title: "Simulation and measurement:"},
+			{Key: "what-if", Title: "Simulation:"},
 		}),
 	)
 }

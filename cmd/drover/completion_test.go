@@ -52,7 +52,7 @@ func TestCompletions(t *testing.T) {
 		{"queue --state can", []string{"cancelling", "cancelled"}},
 		{"queue --state=do", []string{"--state=done"}},
 		{"move 01 ", []string{"<site>"}},
-		{"resolve 01 a", []string{"aborted"}},
+		{"settle 01 a", []string{"aborted"}},
 		{"completion ", []string{"bash", "zsh", "fish"}},
 		{"queue --nosuch=", nil},
 		{"nosuch ", nil},

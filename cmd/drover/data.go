@@ -27,11 +27,11 @@ type dataCmd struct {
 
 type dataPutCmd struct {
 	Path  string `arg:"" help:"The file; - is stdin. A NumPy file (.npy) becomes a vector or a matrix."`
-	Site  string `complete:"site" help:"The site; default: the one with the most free space for data."`
+	Site  string `placeholder:"SITE" complete:"site" help:"The site; default: the one with the most free space for data."`
 	Mode  string `enum:"volatile,sticky,persistent" default:"persistent" help:"How long the data stay: until the first job that used them has ended (volatile); until they are removed, at this site only (sticky); until they are removed, or the site needs the space (persistent)."`
-	Name  string `help:"File name that programs see; default: the name of the file."`
-	Owner string `help:"Owner of the data; default: USER."`
-	ID    string `name:"id" help:"Handle of a put that got no answer, to try it again; with --site."`
+	Name  string `placeholder:"NAME" help:"File name that programs see; default: the name of the file."`
+	Owner string `placeholder:"NAME" help:"Owner of the data; default: USER."`
+	ID    string `placeholder:"ID" name:"id" help:"Handle of a put that got no answer, to try it again; with --site."`
 }
 
 func (c *dataPutCmd) Run(a *app) (err error) {
@@ -154,10 +154,10 @@ func (c *dataGetCmd) Run(a *app) error {
 }
 
 type dataListCmd struct {
-	Site  string `complete:"site" help:"Only data at this site."`
-	Owner string `help:"Only data of this owner."`
+	Site  string `placeholder:"SITE" complete:"site" help:"Only data at this site."`
+	Owner string `placeholder:"NAME" help:"Only data of this owner."`
 	Mode  string `enum:",volatile,sticky,persistent" default:"" help:"Only data of this mode: volatile, sticky or persistent."`
-	Name  string `help:"Only data of this name."`
+	Name  string `placeholder:"NAME" help:"Only data of this name."`
 }
 
 func (c *dataListCmd) Run(a *app) error {

@@ -139,7 +139,7 @@ const (
 	mostOff       = 0.10 // of a share that is used
 	leastMeasured = 2 * time.Second
 	servedWithin  = time.Second
-	mostLoad      = 1.05 // of the processors of the host, by all who run
+	mostLoad      = 1.05 // of the processors of the host, by all running jobs
 	growsWithin   = time.Second
 )
 

@@ -17,7 +17,7 @@ type moveCmd struct {
 	Job     string         `arg:"" complete:"job" help:"The job: its ID or the beginning, or last."`
 	Site    string         `arg:"" optional:"" complete:"site" help:"The target; default: the site where the job would finish first."`
 	MinGain *time.Duration `placeholder:"D" help:"Move the job only if it finishes this much earlier; default: move it in any case."`
-	Reason  string         `help:"Reason for the record; default: by hand."`
+	Reason  string         `placeholder:"TEXT" help:"Reason for the record; default: by hand."`
 	Wait    bool           `help:"Wait until the move has completed or was aborted."`
 }
 
@@ -80,9 +80,9 @@ func moveStateText(m *client.Move) string {
 }
 
 type movesCmd struct {
-	Job   string `complete:"job" help:"Only moves of this job."`
-	Site  string `complete:"site" help:"Only moves from or to this site."`
-	State string `help:"Only moves in this state: pending, moved or aborted."`
+	Job   string `placeholder:"JOB" complete:"job" help:"Only moves of this job."`
+	Site  string `placeholder:"SITE" complete:"site" help:"Only moves from or to this site."`
+	State string `placeholder:"STATE" help:"Only moves in this state: pending, moved or aborted."`
 }
 
 func (c *movesCmd) Run(a *app) error {

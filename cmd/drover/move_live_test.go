@@ -60,8 +60,8 @@ func TestMoveDrainAndResolveOnARealGrid(t *testing.T) {
 	}
 	g.must(t, cmdline.ExitCancelled, "wait", job)
 	g.must(t, cmdline.ExitNotFound, "drain", "paris")
-	g.must(t, cmdline.ExitUsage, "resolve", job, "take-back", "--at", from, "--epoch", "1")
-	g.must(t, cmdline.ExitRefused, "resolve", job, "take-back", "--at", from, "--epoch", "1", "--yes")
+	g.must(t, cmdline.ExitUsage, "settle", job, "take-back", "--at", from, "--epoch", "1")
+	g.must(t, cmdline.ExitRefused, "settle", job, "take-back", "--at", from, "--epoch", "1", "--yes")
 }
 
 // Jobs in a reservation stay at a drained site. The test has its own grid, because parallel

@@ -88,20 +88,20 @@ func TestResolveOnlyExplainsWithoutYes(t *testing.T) {
 		f.expect(t, cmdline.ExitUsage, `^$`,
 			`the move: +from lyon to nancy, ordered at (.|\n)*silent site: nancy, last answer 1h0m0s ago\n`+
 				`the job: +moving at lyon, epoch 2\n(.|\n)*`+risk+`(.|\n)*nothing was done\nhint: add --yes`,
-			"resolve", movingJob, as, "--at", "nancy", "--epoch", "2")
+			"settle", movingJob, as, "--at", "nancy", "--epoch", "2")
 	}
 	if f.settled != nil {
 		t.Fatalf("the move was settled without --yes: %v", f.settled)
 	}
 	f.expect(t, cmdline.ExitOK, `^`+movingJob+` at nancy: waiting\n$`, `^$`,
-		"resolve", movingJob, "take-back", "--at", "nancy", "--epoch", "2", "--reason", "burnt", "--yes")
+		"settle", movingJob, "take-back", "--at", "nancy", "--epoch", "2", "--reason", "burnt", "--yes")
 	if s := f.settled.GetSettle(); f.settled.GetSite() != "nancy" || s.GetJobId() != movingJob || s.GetEpoch() != 2 ||
 		s.GetSettlement() != droverv1.Settlement_SETTLEMENT_TAKE_BACK || s.GetReason() != "burnt" {
 		t.Errorf("settled %v", f.settled)
 	}
-	f.expect(t, cmdline.ExitUsage, `^$`, `must be one of`, "resolve", movingJob, "lost", "--at", "nancy", "--epoch",
+	f.expect(t, cmdline.ExitUsage, `^$`, `must be one of`, "settle", movingJob, "lost", "--at", "nancy", "--epoch",
 		"2")
-	f.expect(t, cmdline.ExitUsage, `^$`, `epoch`, "resolve", movingJob, "aborted", "--at", "nancy")
+	f.expect(t, cmdline.ExitUsage, `^$`, `epoch`, "settle", movingJob, "aborted", "--at", "nancy")
 }
 
 func TestJobsShowTheirMovesAndWhatIsUncertain(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 
 type queueCmd struct {
 	All     bool   `help:"Include jobs that have ended."`
-	State   string `complete:"state" help:"Only jobs in this state."`
-	Service string `complete:"service" help:"Only jobs of this service."`
-	Owner   string `help:"Only jobs of this owner."`
-	Site    string `complete:"site" help:"Only jobs at this site."`
+	State   string `placeholder:"STATE" complete:"state" help:"Only jobs in this state."`
+	Service string `placeholder:"SERVICE" complete:"service" help:"Only jobs of this service."`
+	Owner   string `placeholder:"NAME" help:"Only jobs of this owner."`
+	Site    string `placeholder:"SITE" complete:"site" help:"Only jobs at this site."`
 }
 
 func (c *queueCmd) Run(a *app) error {

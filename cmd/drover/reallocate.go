@@ -17,7 +17,7 @@ type reallocateCmd struct {
 	Window    string         `placeholder:"N" help:"How many of the oldest jobs the heuristic compares, or all."`
 	Threshold *time.Duration `placeholder:"D" help:"Gain that regular requires when the transfer time of the job's input is not known."`
 	LeastGain *time.Duration `placeholder:"D" help:"Gain that any move requires."`
-	MostMoves *int           `placeholder:"N" help:"Most moves in this round; 0: no limit."`
+	MostMoves *int           `name:"most-moves-round" placeholder:"N" help:"Most moves in this round; 0: no limit."`
 }
 
 func (c *reallocateCmd) Run(a *app) error {

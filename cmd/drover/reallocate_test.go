@@ -64,7 +64,7 @@ func TestReallocateShowsMovesAndGains(t *testing.T) {
 	f.expect(t, cmdline.ExitOK, `would be ordered\n(.|\n)*2 of 9 waiting jobs at 2 sites would be moved`, ``,
 		"reallocate", "--dry-run",
 		"--algorithm", "all-cancellation", "--heuristic", "minmin", "--window", "all", "--threshold", "30s",
-		"--least-gain", "5s", "--most-moves", "3")
+		"--least-gain", "5s", "--most-moves-round", "3")
 	if r := f.reallocated; !r.GetDryRun() || r.GetAlgorithm() != "all-cancellation" || r.GetHeuristic() != "minmin" ||
 		r.GetWindow() != "all" ||
 		r.GetThreshold().GetSeconds() != 30 || r.GetLeastGain().GetSeconds() != 5 || r.GetMostMovesRound() != 3 {

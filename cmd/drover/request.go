@@ -17,13 +17,13 @@ import (
 type request struct {
 	Args []string `arg:"" optional:"" name:"name=value" help:"The service's arguments. The value of a file is its path." complete:"argument"`
 
-	Width      *int           `help:"Processors; default: the width that finishes first."`
+	Width      *int           `placeholder:"N" help:"Processors; default: the width that finishes first."`
 	CPU        *float64       `name:"cpu" placeholder:"N" help:"Part of a processor that each task can use, above 0 and up to 1; default: 1. Only sites that share processors use it."`
 	Walltime   *time.Duration `placeholder:"D" help:"Kill the job after this time; default: by the service's performance model."`
 	Deadline   *time.Duration `placeholder:"D" help:"Time from now by which the job must finish. This is an agreement: a site accepts it only if its plan meets it."`
 	BestEffort bool           `help:"Make no agreement about the deadline. A site that expects to miss it still refuses the request."`
-	Value      float64        `help:"Value of meeting the agreement, for the site's accounts."`
-	Penalty    float64        `help:"Cost of breaking the agreement."`
+	Value      float64        `placeholder:"N" help:"Value of meeting the agreement, for the site's accounts."`
+	Penalty    float64        `placeholder:"N" help:"Cost of breaking the agreement."`
 
 	Checkpointable bool `help:"The job can stop and later continue from a checkpoint; with --deadline."`
 
@@ -33,12 +33,12 @@ type request struct {
 	After      []string          `placeholder:"JOB" complete:"jobs" help:"Start when this job is done: its ID or a beginning, last, all, FROM..TO. With any:JOB, when it has ended in any state. Repeatable."`
 	Retries    int               `placeholder:"N" help:"Start the job up to N more times if it fails."`
 	RetryOn    string            `placeholder:"CODES" help:"Retry only after these exit codes, as 1,75,100-110; with --retries."`
-	Site       string            `complete:"site" help:"The only site that can run the job. It is never moved."`
+	Site       string            `placeholder:"SITE" complete:"site" help:"The only site that can run the job. It is never moved."`
 	Keep       []string          `placeholder:"ARG[=MODE]" help:"Keep the data of this argument at the job's site, under a handle that the job names: volatile, sticky or persistent (the default). Repeatable."`
-	Owner      string            `help:"Owner of the job; default: USER."`
+	Owner      string            `placeholder:"NAME" help:"Owner of the job; default: USER."`
 	Idempotent bool              `help:"The request can be executed twice without harm."`
 	RerunAfter time.Duration     `placeholder:"D" help:"Submit the request again, under a new ID, when the job has been unknown for this long; with --idempotent."`
-	Label      map[string]string `help:"Label of the job, key=value. Repeatable."`
+	Label      map[string]string `placeholder:"KEY=VALUE" help:"Label of the job, key=value. Repeatable."`
 }
 
 // arguments translates the request for the client, without the jobs of --after, which

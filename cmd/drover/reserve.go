@@ -11,14 +11,14 @@ import (
 )
 
 type reserveCmd struct {
-	Width    int           `required:"" help:"Processors."`
+	Width    int           `placeholder:"N" required:"" help:"Processors."`
 	Duration time.Duration `required:"" placeholder:"D" help:"Length of the reservation."`
-	Site     string        `default:"any" complete:"site" help:"The site; any: the site that can start it first."`
+	Site     string        `placeholder:"SITE" default:"any" complete:"site" help:"The site; any: the site that can start it first."`
 	From     string        `placeholder:"T" help:"Exact start; with --until, the earliest start. A time from now (90m) or an instant (2026-05-01T09:00:00Z). Default: as early as possible."`
 	Until    string        `placeholder:"T" help:"Latest end. The reservation starts as early as the site's plan allows."`
-	Name     string        `help:"A name for people."`
-	Owner    string        `help:"Owner of the reservation; default: USER."`
-	ID       string        `help:"ID of a booking that got no answer, to try it again."`
+	Name     string        `placeholder:"NAME" help:"A name for people."`
+	Owner    string        `placeholder:"NAME" help:"Owner of the reservation; default: USER."`
+	ID       string        `placeholder:"ID" help:"ID of a booking that got no answer, to try it again."`
 }
 
 func (c *reserveCmd) Run(a *app) (err error) {
@@ -60,8 +60,8 @@ func (a *app) printReservation(r *client.Reservation, text string) (err error) {
 
 type reservationsCmd struct {
 	All   bool   `help:"Include reservations that are over or cancelled."`
-	Owner string `help:"Only reservations of this owner."`
-	Site  string `complete:"site" help:"Only reservations at this site."`
+	Owner string `placeholder:"NAME" help:"Only reservations of this owner."`
+	Site  string `placeholder:"SITE" complete:"site" help:"Only reservations at this site."`
 }
 
 func (c *reservationsCmd) Run(a *app) error {

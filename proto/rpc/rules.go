@@ -39,14 +39,13 @@ var rules = map[string]rule{
 	"MapRequest.request":         required("a request"),
 	"MapRequest.deadline":        positive(),
 
-	"Request.service":    nonempty("the name of a service"),
-	"Request.owner":      word(),
-	"Request.input_site": word(),
-	"Request.retry_of":   word(),
-	"Request.into":       word(),
-	"Request.site":       word(),
-	"Request.width": between(0, MaxProcessors, fmt.Sprintf("1..%d, or 0 to let the server choose",
-		MaxProcessors)),
+	"Request.service":        nonempty("the name of a service"),
+	"Request.owner":          word(),
+	"Request.input_site":     word(),
+	"Request.retry_of":       word(),
+	"Request.into":           word(),
+	"Request.site":           word(),
+	"Request.width":          between(0, MaxProcessors, widthRange),
 	"Request.walltime":       walltime(),
 	"Request.deadline":       instant(),
 	"Request.earliest_start": instant(),
@@ -100,6 +99,17 @@ var rules = map[string]rule{
 	"ReadLogsRequest.offset":        atLeast(0, "0 or more"),
 	"ReadContentRequest.offset":     atLeast(0, "0 or more"),
 	"StatContentRequest.size_bytes": atLeast(0, "0 (not known) or more"),
+}
+
+var widthRange = fmt.Sprintf("1..%d, or none for the site's choice", MaxProcessors)
+
+// CheckWidth checks a width that a user gave. On the wire 0 stands for none, so the rule of
+// Request.width accepts it.
+func CheckWidth(width int) error {
+	if width >= 1 && width <= MaxProcessors {
+		return nil
+	}
+	return problem.Field(problem.OutOfRange, "request.width", widthRange, "%d", width)
 }
 
 // apart are the fields with messages that Serve does not check, because a bad one is
@@ -245,7 +255,7 @@ func positive() rule {
 
 func walltime() rule {
 	most := int64(MaxWalltime / time.Second)
-	return lasting(fmt.Sprintf("1s..%v, or none to let the server choose", MaxWalltime),
+	return lasting(fmt.Sprintf("1s..%v, or none for the site's choice", MaxWalltime),
 		func(seconds, nanos int64) bool {
 			return seconds >= 1 && nanos >= 0 && (seconds < most || seconds == most && nanos == 0)
 		})

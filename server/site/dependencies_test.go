@@ -359,10 +359,10 @@ func TestDependencyThatEndedDuringDowntimeReleasesItsDependents(t *testing.T) {
 		disk[w.Record.ID] = w.Record
 	}
 	s = restarted(t, s, 0, disk)
-	fate := RecoveredAttempt{Found: batch.Found{
+	recovered := RecoveredAttempt{Found: batch.Found{
 		Key: key, Phase: batch.PhaseEnded, Outcome: batch.Outcome{End: batch.EndFailed, ExitCode: 1},
 	}}
-	if err := s.Recover(sec(2), []RecoveredAttempt{fate}); err != nil {
+	if err := s.Recover(sec(2), []RecoveredAttempt{recovered}); err != nil {
 		t.Fatal(err)
 	}
 	wants(t, s, numbered(2), Cancelled)

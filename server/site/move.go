@@ -106,7 +106,7 @@ func (s *Site) startMove(now batch.Time, j *Job, o MoveRequest, stay batch.Time)
 	s.sendReserve(now, j)
 }
 
-// ask sends Reserve.
+// sendReserve asks the target site for a slot.
 func (s *Site) sendReserve(now batch.Time, j *Job) {
 	t := j.Transit
 	p := &Parcel{

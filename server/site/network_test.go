@@ -144,7 +144,7 @@ func (n *network) restart(i int) {
 	if err := h.core.Restore([]Record{*h.disk}); err != nil {
 		n.Fatal(err)
 	}
-	var fates []RecoveredAttempt
+	var attempts []RecoveredAttempt
 	for _, key := range h.core.Unsettled() {
 		f := RecoveredAttempt{Won: n.compete(i, key)}
 		if outcome := h.ran[key]; !f.Won && outcome.End != 0 {
@@ -153,9 +153,9 @@ func (n *network) restart(i int) {
 		} else if !f.Won {
 			f = runs(1)
 		}
-		fates = append(fates, f)
+		attempts = append(attempts, f)
 	}
-	if err := h.core.Recover(n.now, fates); err != nil {
+	if err := h.core.Recover(n.now, attempts); err != nil {
 		n.Fatal(err)
 	}
 	n.call(i, true, func(*Site) {})

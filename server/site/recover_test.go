@@ -33,7 +33,7 @@ func saved(t testing.TB, s *Site) []Record {
 
 // restart restores a site from the records of another one, and returns its first effects. By
 // default the server has won the claim of an attempt.
-func restart(t testing.TB, s *Site, now batch.Time, fates map[batch.JobID]RecoveredAttempt) (*Site, Effects) {
+func restart(t testing.TB, s *Site, now batch.Time, attempts map[batch.JobID]RecoveredAttempt) (*Site, Effects) {
 	t.Helper()
 	again, err := New(s.config)
 	if err != nil {
@@ -44,7 +44,7 @@ func restart(t testing.TB, s *Site, now batch.Time, fates map[batch.JobID]Recove
 	}
 	var list []RecoveredAttempt
 	for _, key := range again.Unsettled() {
-		f, told := fates[key.Job]
+		f, told := attempts[key.Job]
 		if !told {
 			f = RecoveredAttempt{Won: true}
 		}
@@ -58,7 +58,7 @@ func restart(t testing.TB, s *Site, now batch.Time, fates map[batch.JobID]Recove
 
 func at(us int64) time.Time { return time.UnixMicro(us) }
 
-// runs is the fate of an attempt that runs since an instant.
+// runs is an attempt that has run since an instant.
 func runs(since int64) RecoveredAttempt {
 	return RecoveredAttempt{Found: batch.Found{
 		Phase: batch.PhaseRunning, Started: at(since), Nodes: []string{"n"},
@@ -66,7 +66,7 @@ func runs(since int64) RecoveredAttempt {
 	}}
 }
 
-// ends is the fate of an attempt that has ended.
+// ends is an attempt that has ended.
 func ends(e batch.End) RecoveredAttempt {
 	return RecoveredAttempt{
 		Found:   batch.Found{Phase: batch.PhaseEnded, Started: at(1), Ended: at(8), Outcome: batch.Outcome{End: e}},
@@ -74,21 +74,21 @@ func ends(e batch.End) RecoveredAttempt {
 	}
 }
 
-// TestARestartTakesUpEveryState restores a job in every state, with each possible fate of its
+// TestARestartTakesUpEveryState restores a job in every state, with each possible outcome of its
 // attempt.
 func TestARestartTakesUpEveryState(t *testing.T) {
 	launching := RecoveredAttempt{Found: batch.Found{Phase: batch.PhaseStarting, Started: at(1)}}
 	unlaunched := RecoveredAttempt{Found: batch.Found{
 		Phase: batch.PhaseEnded, Ended: at(8), Outcome: batch.Outcome{End: batch.EndStartFailed},
 	}}
-	fates := map[string]RecoveredAttempt{
+	attempts := map[string]RecoveredAttempt{
 		"won": {Won: true}, "launching": launching, "runs": runs(1), "done": ends(batch.EndDone),
 		"cancelled": ends(batch.EndCancelled),
 		"lost":      ends(batch.EndLost), "unlaunched": unlaunched, "never ran": ends(batch.EndNeverRan),
 	}
 	for _, tt := range []struct {
 		from           State
-		fate           string // "": not required
+		recovered      string // "": not required
 		want           State
 		plans, told    string
 		sent           []MessageKind
@@ -129,19 +129,19 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 		{Cancelling, "cancelled", Cancelled, "", "", nil, 1, 1, 8},
 		{Cancelling, "lost", Failed, "", "", nil, 1, 1, 8},
 	} {
-		t.Run(tt.from.String()+" "+tt.fate, func(t *testing.T) {
+		t.Run(tt.from.String()+" "+tt.recovered, func(t *testing.T) {
 			s, _ := in(t, tt.from)
 			asked := map[batch.JobID]RecoveredAttempt{}
-			if tt.fate != "" {
-				asked["a"] = fates[tt.fate]
+			if tt.recovered != "" {
+				asked["a"] = attempts[tt.recovered]
 			}
 			again, fx := restart(t, s, 9, asked)
 			j := wants(t, again, "a", tt.want)
 			if invalid := j.invalid(); invalid != "" {
 				t.Error(invalid)
 			}
-			if n := len(s.Unsettled()); (n == 1) != (tt.fate != "") {
-				t.Errorf("%d fates are required", n)
+			if n := len(s.Unsettled()); (n == 1) != (tt.recovered != "") {
+				t.Errorf("%d attempts are required", n)
 			}
 			if j.Attempt != tt.attempt || instantOut(j.Started) != tt.started || instantOut(j.Ended) != tt.ended {
 				t.Errorf("%+v", j)
@@ -156,8 +156,8 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 			if len(fx.Claims) != 0 {
 				t.Errorf("claims %v", fx.Claims)
 			}
-			if tt.fate == "done" && len(j.Run.Outputs) != 1 ||
-				tt.fate == "runs" && tt.from != Running && len(j.Run.Places) != 1 {
+			if tt.recovered == "done" && len(j.Run.Outputs) != 1 ||
+				tt.recovered == "runs" && tt.from != Running && len(j.Run.Places) != 1 {
 				t.Errorf("%+v", j.Run)
 			}
 		})
@@ -167,8 +167,8 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 // TestARestartFinishesACancel: at the restart the cancel waits for its claim.
 func TestARestartFinishesACancel(t *testing.T) {
 	for name, tt := range map[string]struct {
-		fate RecoveredAttempt
-		want State
+		recovered RecoveredAttempt
+		want      State
 	}{
 		"won":  {RecoveredAttempt{Won: true}, Cancelled},
 		"runs": {runs(1), Cancelling},
@@ -176,7 +176,7 @@ func TestARestartFinishesACancel(t *testing.T) {
 	} {
 		s, _ := in(t, Waiting)
 		_, _ = s.Cancel(2, "a")
-		again, fx := restart(t, s, 9, map[batch.JobID]RecoveredAttempt{"a": tt.fate})
+		again, fx := restart(t, s, 9, map[batch.JobID]RecoveredAttempt{"a": tt.recovered})
 		if j := wants(t, again, "a", tt.want); j.busy != (tt.want == Cancelling) {
 			t.Errorf("%s: %+v", name, j)
 		}
@@ -225,7 +225,7 @@ func TestQueueKeepsItsOrderAcrossARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := again.Recover(5, nil); err == nil {
-		t.Error("a missing fate is accepted")
+		t.Error("a missing attempt is accepted")
 	}
 	if err := again.Recover(5, []RecoveredAttempt{{Won: true}}); err != nil {
 		t.Fatal(err)

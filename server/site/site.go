@@ -158,7 +158,7 @@ func New(c Config) (*Site, error) {
 // Config returns the configuration with its defaults filled in.
 func (s *Site) Config() Config { return s.config }
 
-// longest returns the longest walltime that a job may have.
+// maxWalltime returns the longest walltime that a job may have.
 func (s *Site) maxWalltime() batch.Duration { return cmp.Or(s.config.MaxWalltime, catalogue.MaxTime) }
 
 // Job returns a job, or a *problem.Problem if this site does not know it.

@@ -140,11 +140,11 @@ func (s *server) remember() {
 // takeUp makes the core recover and the batch system adopt the running attempts.
 func (s *server) takeUp() {
 	unsettled := s.core.Unsettled()
-	fates := make([]site.RecoveredAttempt, len(unsettled))
+	attempts := make([]site.RecoveredAttempt, len(unsettled))
 	for i, key := range unsettled {
-		fates[i] = s.recoverAttempt(key)
+		attempts[i] = s.recoverAttempt(key)
 	}
-	if err := s.core.Recover(s.now(), fates); err != nil {
+	if err := s.core.Recover(s.now(), attempts); err != nil {
 		panic(violation(err.Error()))
 	}
 	if s.self {
@@ -153,7 +153,7 @@ func (s *server) takeUp() {
 		}
 	}
 	for i, key := range unsettled {
-		if f := &fates[i]; !f.Won && f.Found.Phase != batch.PhaseEnded {
+		if f := &attempts[i]; !f.Won && f.Found.Phase != batch.PhaseEnded {
 			s.adopt(key, f.Found.Phase)
 		}
 	}
@@ -256,6 +256,7 @@ func (s *server) rebuild() {
 	}
 	s.core, s.ended = core, 0
 	s.remember()
+	s.loop.Replace(s.core)
 	s.recount()
 	r := loop.Rebuild{
 		Core: s.core, System: s.system, Voided: s.voided,
@@ -269,7 +270,6 @@ func (s *server) rebuild() {
 		panic(violation(err.Error()))
 	}
 	s.voided = r.Voided
-	s.loop.Replace(s.core)
 	s.plan()
 	s.armed, s.due = batch.Never, true
 }

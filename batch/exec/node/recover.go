@@ -16,7 +16,7 @@ import (
 )
 
 // horizon is how long the files of a job are kept after the last change: later messages about
-// it are refused (DESIGN, Submitting once).
+// it are refused (docs/architecture.md, A job's life).
 const horizon = 31 * 24 * time.Hour
 
 // recover adopts the tasks that the supervisor runs, and kills all other processes in the

@@ -57,7 +57,7 @@ func (s *supervisor) Dismiss(kill bool) {
 	}
 	for _, a := range all {
 		if err := s.Signal(a, syscall.SIGKILL); err != nil {
-			s.log.Info("not killed", "job", a.Key.Job, "error", err)
+			s.log.Info("kill failed", "job", a.Key.Job, "error", err)
 		}
 	}
 }

@@ -14,7 +14,7 @@
 //
 // # One launch
 //
-//  1. claim: create the attempt file; its creator decides (DESIGN, Starting once)
+//  1. claim: create the attempt file; its creator decides (docs/architecture.md, A job's life)
 //  2. fork a process that waits at a gate
 //  3. run: append the identity of that process to the file
 //  4. open the gate: the process executes the program

@@ -147,7 +147,7 @@ func (s *supervisor) lapse(now time.Duration) {
 func (s *supervisor) killLapsed(t *program) {
 	t.leaseEnded = true
 	if err := s.reaper.Signal(t.pid, syscall.SIGKILL); err != nil {
-		s.log.Debug("not killed", "attempt", t.Mark(), "error", err)
+		s.log.Debug("kill failed", "attempt", t.Mark(), "error", err)
 	}
 }
 

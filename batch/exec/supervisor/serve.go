@@ -143,7 +143,7 @@ func open(ctx context.Context, cfg ServeConfig) (*supervisor, net.Listener, erro
 }
 
 func (s *supervisor) serve(ctx context.Context, l net.Listener) error {
-	s.log.Info("started", "id", s.me.By)
+	s.log.Info("supervisor started", "id", s.me.By)
 	stop := context.AfterFunc(ctx, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -175,7 +175,7 @@ func (s *supervisor) serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-over:
 	}
-	s.log.Info("stopped")
+	s.log.Info("supervisor stopped")
 	return server.Close()
 }
 

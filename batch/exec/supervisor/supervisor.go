@@ -300,7 +300,7 @@ func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) 
 		return s.notRun(t, now, err), nil
 	}
 	s.running(t, g.Pid)
-	s.log.Debug("started", "attempt", t.Mark(), "pid", g.Pid)
+	s.log.Debug("attempt started", "attempt", t.Mark(), "pid", g.Pid)
 	return attempt.Status{Condition: attempt.Running, Pid: g.Pid, Started: now}, nil
 }
 
@@ -359,7 +359,7 @@ func (s *supervisor) ended(t *program, e process.Exit) {
 
 // end writes the end of an attempt that ran, and reports it.
 func (s *supervisor) end(t *program, st attempt.Status) {
-	s.log.Debug("ended", "attempt", t.Mark(), "condition", st.Condition, "code", st.Code, "signal", st.Signal)
+	s.log.Debug("attempt ended", "attempt", t.Mark(), "condition", st.Condition, "code", st.Code, "signal", st.Signal)
 	s.save(t, st)
 	s.mu.Lock()
 	t.status = st

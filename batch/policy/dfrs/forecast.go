@@ -52,7 +52,7 @@ func (p *Policy) AnswerFixed(_ batch.Time, a *batch.Ask, out *batch.Estimate) bo
 // Unused returns a handle that names no job.
 func (p *Policy) Unused() batch.Handle { return batch.Handle(len(p.jobs)) }
 
-// Worth returns Forecast: whoever comes later may have anybody paused.
+// Worth returns Forecast: a later job can pause any running job.
 func (p *Policy) Worth() batch.Kind { return batch.Forecast }
 
 // Underway calls yield with the events that the driver still owes: Stopped for jobs that

@@ -64,7 +64,7 @@ class Options:
         if self.keep:
             m["keep"] = keep_out(self.keep)
         if self.width is not None:
-            m["width"] = check.whole("request.width", self.width, 1, accepted="1 or more, or none for the site's choice")
+            m["width"] = check.whole("request.width", self.width, 1, accepted="1..67108864, or none for the site's choice")
         if self.walltime is not None:
             m["walltime"] = seconds_out("request.walltime", self.walltime)
         if self.deadline is not None:

@@ -83,7 +83,7 @@ func Makespan(runs []Run) time.Duration {
 }
 
 // Utilization is the part of the clusters' processors that was in use within the
-// makespan, by everybody's jobs.
+// makespan, by all jobs.
 func Utilization(runs []Run, processors int) float64 {
 	used := 0.0
 	for i := range runs {

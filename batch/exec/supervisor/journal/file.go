@@ -26,12 +26,12 @@ func Name(epoch, attempt uint32) string {
 // server's claim belongs to every server, but a supervisor owns only the claim with which it
 // created the file, because it cannot decide about earlier claims. The answer is durable.
 // After an error it is unknown whether the claim was made; the call may be repeated.
-func Claim(dir, name string, who Claimer, at time.Time) (won bool, s State, err error) {
+func Claim(dir, name string, claimer Claimer, at time.Time) (won bool, s State, err error) {
 	made := false
 	if s, err = Read(dir, name); err == nil && s.Claimer.Kind != "" {
 		err = syncDir(dir) // a full disk does not hide who was first
 	} else {
-		made, err = create(dir, name, (&line{V: version, Claim: who.Kind, By: who.By, At: at}).encode())
+		made, err = create(dir, name, (&line{V: version, Claim: claimer.Kind, By: claimer.By, At: at}).encode())
 	}
 	if err != nil {
 		return false, State{}, fmt.Errorf("claim attempt %s: %w", name, err)
@@ -43,7 +43,7 @@ func Claim(dir, name string, who Claimer, at time.Time) (won bool, s State, err 
 	if err != nil {
 		return false, State{}, err
 	}
-	return made || who.Kind == Server && s.Claimer.Kind == Server, s, nil
+	return made || claimer.Kind == Server && s.Claimer.Kind == Server, s, nil
 }
 
 // Read returns the content of an attempt's file. Without a file the attempt is unclaimed.

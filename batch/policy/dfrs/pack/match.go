@@ -133,7 +133,7 @@ func byContent(a, b content) int {
 	return cmp.Compare(a.tasks, b.tasks)
 }
 
-// who compares contents by job and then group.
+// compare orders contents by job and then group.
 func (c content) compare(o content) int {
 	if c.job != o.job {
 		return cmp.Compare(c.job, o.job)

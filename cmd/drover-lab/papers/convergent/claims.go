@@ -77,7 +77,7 @@ func lessLate(some, others []string) func(s *study, arrival int) papers.Finding 
 	}
 }
 
-// within each load all of some figures are as they should be.
+// allAre checks that, at each load, a measure of all the given algorithms holds.
 func allAre(
 	of []string, m measure, holds func(float64) bool, extreme func([]float64) float64, write func(float64) string,
 ) func(s *study, arrival int) papers.Finding {

@@ -168,7 +168,7 @@ func (r *Report) tables() {
 	})
 }
 
-// loadTable has a row for each algorithm, and a column for each load.
+// loadsTable has a row for each algorithm, and a column for each load.
 func (s *study) loadsTable(algorithms []string, cell func(k key) (string, bool)) *papers.Table {
 	t := &papers.Table{Words: 1, Head: []string{"inter-arrival"}}
 	for _, a := range farm.Arrivals {

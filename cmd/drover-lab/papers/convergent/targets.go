@@ -67,7 +67,7 @@ var (
 	peersMeant = []string{"BF-easy", "BF-rm" + meant, "BF-unrm" + meant}
 )
 
-// convergentMeant are the claims about figure 4 under that reading.
+// meantClaims are the claims about figure 4 under that reading.
 var meantClaims = []papers.Claim[*study]{
 	{
 		ID: "meant-satisfactory", Of: "fig. 4",

@@ -20,7 +20,7 @@ type Report struct {
 	runs  []Run
 }
 
-// NewReport makes a report of runs; each that DynPRuns names for these traces is there,
+// NewReport makes a report of runs; each that Runs names for these traces is there,
 // or the quick ones are.
 func NewReport(traces []Trace, runs map[Run]*Figures, quick bool) *Report {
 	s := &study{traces, runs}

@@ -169,5 +169,5 @@ var paperSwitches = map[string]struct{ switches, started [3]float64 }{
 	"advanced": {[3]float64{0.0101, 0.0090, 0.0101}, [3]float64{0.0609, 0.7932, 0.1459}},
 }
 
-// paperTraces is that of tables 5 and 6.
+// paperTrace is the trace of tables 5 and 6.
 const paperTrace = "SDSC"

@@ -7,12 +7,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
-type resolveCmd struct {
+type settleCmd struct {
 	Job    string `arg:"" complete:"job" help:"The job: its ID or the beginning, or last."`
-	As     string `arg:"" enum:"committed,aborted,take-back" help:"The outcome to declare: ${enum}."`
+	As     string `arg:"" name:"outcome" enum:"committed,aborted,take-back" help:"The outcome to declare: ${enum}."`
 	At     string `required:"" placeholder:"SITE" complete:"site" help:"The site at which to declare it."`
-	Epoch  uint32 `required:"" help:"Epoch of the move; drover moves --job JOB shows it."`
-	Reason string `help:"Reason for the record."`
+	Epoch  uint32 `placeholder:"N" required:"" help:"Epoch of the move; drover moves --job JOB shows it."`
+	Reason string `placeholder:"TEXT" help:"Reason for the record."`
 	Yes    bool   `help:"Declare it. Without this flag the command only explains the consequences."`
 }
 
@@ -39,7 +39,7 @@ var settlements = map[client.SettleAs]struct{ does, risks, check string }{
 	},
 }
 
-func (c *resolveCmd) Run(a *app) error {
+func (c *settleCmd) Run(a *app) error {
 	grid, err := a.grid()
 	if err != nil {
 		return err
@@ -59,10 +59,10 @@ func (c *resolveCmd) Run(a *app) error {
 }
 
 // explain prints what is known about the move and what the declaration would mean.
-func (c *resolveCmd) explain(a *app, grid *client.Client, as client.SettleAs) error {
+func (c *settleCmd) explain(a *app, grid *client.Client, as client.SettleAs) error {
 	text := settlements[as]
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(a.Stderr, format+"\n", args...) }
-	say("drover resolve is the last resort for a job whose move cannot complete, because one\n" +
+	say("drover settle is the last resort for a job whose move cannot complete, because one\n" +
 		"of its two sites is permanently lost. Do not use it for a site that is only silent:\n" +
 		"its server settles the move itself when it is back.\n")
 	if list, err := grid.Moves(a.ctx, client.MoveFilter{Job: c.Job}); err != nil {
@@ -107,7 +107,7 @@ func (c *resolveCmd) explain(a *app, grid *client.Client, as client.SettleAs) er
 }
 
 // refusal says why a site that has the job would refuse the declaration.
-func (c *resolveCmd) refusal(job *client.Job, as client.SettleAs) string {
+func (c *settleCmd) refusal(job *client.Job, as client.SettleAs) string {
 	switch {
 	case job.State == client.Moving || job.State == client.Yielding:
 		return "the job is still at its source, which ends the move itself; drover cancel works too"
