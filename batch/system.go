@@ -90,21 +90,6 @@ type Command struct {
 	After Key
 }
 
-// Program is what a batch system executes. Its arguments never pass through a
-// shell.
-type Program struct {
-	Args   []string          // argument vector; Args[0] is the command
-	Env    map[string]string // beyond the system's own DROVER_* variables
-	Dir    string            // working directory, made if it is not there
-	Stdout string            // file
-	Stderr string            // file
-	Append bool              // do not truncate the two files
-	Launch Launch            // number of processes
-	// Checkpoint is how it saves its progress when it is preempted; nil: it is stopped
-	// in memory.
-	Checkpoint *Checkpoint
-}
-
 // CommandError is the refusal of one command.
 type CommandError struct {
 	Key    Key

@@ -40,15 +40,15 @@ type gauge struct {
 
 // gauged is the state of one attempt.
 type gauged struct {
-	launch  batch.Launch
-	members []member    // its processes, by rank
-	share   batch.Share // the smallest share of its tasks
-	need    *needs.Correction
-	said    time.Time  // last report to the policy
-	kept    needs.Need // the durable value; zero if there is none
-	ended   time.Time  // zero while it runs
-	limit   int64
-	paused  bool
+	launch     batch.Launch
+	members    []member    // its processes, by rank
+	share      batch.Share // the smallest share of its tasks
+	need       *needs.Correction
+	reportedAt time.Time  // last report to the policy
+	kept       needs.Need // the durable value; zero if there is none
+	ended      time.Time  // zero while it runs
+	limit      int64
+	paused     bool
 	// mixed says that the attempt was paused, or had another share, during a part of the time since
 	// at.
 	mixed   bool
@@ -193,10 +193,10 @@ func (g *gauge) sample(now time.Time) []exec.Measurement {
 			continue // it is about to end, or nothing measures here
 		}
 		it.need.Take(sample)
-		if _, news := it.need.Tell(); news || now.Sub(it.said) >= reportAgain {
-			report := it.need.Told()
+		if _, news := it.need.Report(); news || now.Sub(it.reportedAt) >= reportAgain {
+			report := it.need.Reported()
 			all = append(all, exec.Measurement{Key: key, CPU: report.CPU, Memory: report.Memory})
-			it.said = now
+			it.reportedAt = now
 		}
 	}
 	slices.SortFunc(all, func(a, b exec.Measurement) int {
@@ -391,7 +391,7 @@ func (s *Server) keepMeasured() {
 // noteMeasured writes the measurements that changed. A write that fails on a full disk is retried
 // at the next interval.
 func (s *Server) noteMeasured(ctx context.Context) {
-	news := s.shared.gauge.news()
+	news := s.shared.gauge.changes()
 	if len(news) == 0 {
 		return
 	}
@@ -460,8 +460,8 @@ func (g *gauge) take(key batch.Key) (needs.Need, bool) {
 	return found, known
 }
 
-// news returns the measurements that are worth writing, ordered by job.
-func (g *gauge) news() []finding {
+// changes returns the measurements that are worth writing, ordered by job.
+func (g *gauge) changes() []finding {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var all []finding

@@ -180,7 +180,7 @@ func TestMeasurementsWaitABoundedTimeForTheReader(t *testing.T) {
 		g.leave(key)
 	}
 	g.enter(c, &batch.Job{}, nil, batch.LaunchOnce, nil)
-	if news := g.news(); len(news) != 0 {
+	if news := g.changes(); len(news) != 0 {
 		t.Errorf("reported although saved or unknown: %+v", news)
 	}
 	g.leave(c) // leaves before its first measurement

@@ -74,8 +74,8 @@ func failureOf(ctx context.Context, err error) *Failure {
 	}
 }
 
-// nonsense returns the failure of a server with a malformed answer.
-func nonsense(text string) *Failure {
+// badResponse returns the failure of a server with a malformed answer.
+func badResponse(text string) *Failure {
 	return &Failure{Missing: mapping.Unreachable, Problem: problem.New(problem.Internal, "%s", text)}
 }
 
@@ -178,7 +178,7 @@ func (p *Peer) Estimate(ctx context.Context, r Request, notBefore batch.Duration
 	}
 	if q.GetWait() == nil || q.GetRun() == nil || answer.Width < 1 ||
 		min(answer.Wait, answer.Run, answer.Walltime, answer.Age) < 0 {
-		return mapping.Answer{}, nonsense("the server's estimate makes no sense")
+		return mapping.Answer{}, badResponse("the server's estimate makes no sense")
 	}
 	answer.Record = recordIn(res.GetAccuracy())
 	return answer, nil
@@ -398,7 +398,7 @@ func (p *Peer) Draft(
 	case err != nil:
 		return nil, nil, err
 	case len(res.GetEdits()) != len(piece.m.GetEdits()) || len(res.GetAnswers()) != len(piece.m.GetQuestions()):
-		return nil, nil, nonsense("the server's draft does not answer what was asked")
+		return nil, nil, badResponse("the server's draft does not answer what was asked")
 	}
 	for _, q := range res.GetEdits() {
 		edited = append(edited, draftAnswerIn(q))

@@ -303,7 +303,7 @@ func outcome(r *run, exit Exit) batch.Outcome {
 		out.End, out.Reason = batch.EndKilled,
 			"it was asked to stop at a checkpoint, and left no checkpoint: "+out.Reason
 	}
-	if r.ending != 0 && (!exit.Unheard || out.End == batch.EndLost) {
+	if r.ending != 0 && (!exit.Unsignaled || out.End == batch.EndLost) {
 		out.End, out.Reason = r.ending, r.why
 	}
 	return out

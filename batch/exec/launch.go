@@ -92,8 +92,8 @@ type Exit struct {
 	// Reason is a public message: why the program is lost, or detail about a failure beside
 	// Code and Signal.
 	Reason string
-	// Unheard: the program had ended before any signal reached it, so no signal was the cause.
-	Unheard bool
+	// Unsignaled: the program had ended before any signal reached it, so no signal was the cause.
+	Unsignaled bool
 	// Detached: the program may still run, but this Launched no longer follows it. The other
 	// fields are meaningless.
 	Detached bool

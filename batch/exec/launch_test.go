@@ -161,7 +161,7 @@ func TestUnobservedExitIsLost(t *testing.T) {
 			batch.Outcome{End: batch.EndLost, Reason: "its exit was not observed"},
 		},
 		{Exit{Lost: true}, true, batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}},
-		{Exit{Lost: true, Unheard: true}, true, batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}},
+		{Exit{Lost: true, Unsignaled: true}, true, batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}},
 	} {
 		name := fmt.Sprint(c.exit, c.cancel)
 		do(t, s, submission(name, 4, self("exit")))

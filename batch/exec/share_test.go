@@ -211,7 +211,7 @@ func TestJobThatEndedBeforeAnySignalEndedByItself(t *testing.T) {
 	do(t, s, minute())
 	proc := <-l.launched
 	do(t, s, order(batch.CmdCancel, "a"))
-	proc.end <- Exit{Code: 4, Unheard: true}
+	proc.end <- Exit{Code: 4, Unsignaled: true}
 	if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndFailed || f.Outcome.ExitCode != 4 {
 		t.Errorf("%+v, want its own exit code 4", f.Outcome)
 	}

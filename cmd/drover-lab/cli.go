@@ -32,44 +32,26 @@ type app struct {
 }
 
 // run runs one command line and returns its exit code.
-func run(p *cmdline.Process) (code int) {
-	out := &cmdline.Output{To: p.Stdout}
-	p.Stdout = out
-	defer func() {
-		if v := recover(); v != nil {
-			e, ok := v.(cmdline.Exited)
-			if !ok {
-				panic(v)
-			}
-			if code = int(e); code == cmdline.ExitOK {
-				code = report(p, false, out.Failed())
-			}
-		}
-	}()
+func run(p *cmdline.Process) int {
 	var flags cli
-	parser, err := cmdline.NewParser(p, &flags, "drover-lab",
-		"Measure Drover, and compare it with the papers it implements.",
-		kong.Vars{"whole_policies": strings.Join(policy.Names(func(e *policy.Entry) bool { return !e.Shares }), ", ")})
-	if err != nil {
-		return report(p, false, fmt.Errorf("command line: %w", err))
+	program := cmdline.Program{
+		Name: "drover-lab",
+		Parser: func() (*kong.Kong, error) {
+			whole := policy.Names(func(e *policy.Entry) bool { return !e.Shares })
+			return cmdline.NewParser(p, &flags, "drover-lab",
+				"Measure Drover, and compare it with the papers it implements.",
+				kong.Vars{"whole_policies": strings.Join(whole, ", ")})
+		},
+		Version: func() error {
+			_, err := fmt.Fprintln(p.Stdout, "drover-lab", cmdline.BuiltFrom())
+			return err
+		},
+		Command: func(ctx context.Context, parsed *kong.Context) error {
+			return parsed.Run(&app{Process: p, ctx: ctx, flags: &flags})
+		},
+		Report: func(err error) int { return report(p, flags.JSON, err) },
 	}
-	if len(p.Args) == 1 && p.Args[0] == "--version" { // without a command
-		_, err := fmt.Fprintln(p.Stdout, "drover-lab", cmdline.BuiltFrom())
-		return report(p, false, out.Check(err))
-	}
-	parsed, err := parser.Parse(cmdline.JoinNegative(p.Args))
-	if failed := out.Failed(); failed != nil { // of --help
-		return report(p, false, failed)
-	}
-	if err != nil {
-		return report(p, flags.JSON, &cmdline.UsageError{
-			Message: err.Error(),
-			Hint:    "drover-lab --help, or --help after a command",
-		})
-	}
-	ctx, stop := p.Signals(context.Background())
-	defer stop()
-	return report(p, flags.JSON, out.Check(parsed.Run(&app{Process: p, ctx: ctx, flags: &flags})))
+	return program.Run(p)
 }
 
 // errorView is an error with --json.

@@ -179,53 +179,33 @@ func newParser(p *cmdline.Process, flags *cli) (*kong.Kong, error) {
 }
 
 // run runs one command line and returns its exit code.
-func run(p *cmdline.Process) (code int) {
-	out := &cmdline.Output{To: p.Stdout}
-	p.Stdout = out
-	defer func() {
-		if v := recover(); v != nil {
-			e, ok := v.(cmdline.Exited)
-			if !ok {
-				panic(v)
-			}
-			if code = int(e); code == cmdline.ExitOK {
-				code = report(p, false, out.Failed())
-			}
-		}
-	}()
+func run(p *cmdline.Process) int {
 	var flags cli
-	parser, err := newParser(p, &flags)
-	if err != nil {
-		return report(p, false, fmt.Errorf("command line: %w", err))
+	program := cmdline.Program{
+		Name:    "drover",
+		Parser:  func() (*kong.Kong, error) { return newParser(p, &flags) },
+		Version: func() error { return printVersion(p, flags.JSON) },
+		Command: func(ctx context.Context, parsed *kong.Context) error { return runCommand(ctx, p, &flags, parsed) },
+		Report:  func(err error) int { return report(p, flags.JSON, err) },
 	}
-	if len(p.Args) == 1 && p.Args[0] == "--version" { // without a command
-		return report(p, false, out.Check(printVersion(p, false)))
-	}
-	parsed, err := parser.Parse(cmdline.JoinNegative(p.Args))
-	if failed := out.Failed(); failed != nil { // of --help
-		return report(p, false, failed)
-	}
-	if err != nil {
-		return report(p, flags.JSON, &cmdline.UsageError{
-			Message: err.Error(), Hint: "drover --help, or --help after a command",
-		})
-	}
-	ctx, stop := p.Signals(context.Background())
-	defer stop()
-	a := &app{Process: p, ctx: ctx, flags: &flags}
+	return program.Run(p)
+}
+
+func runCommand(ctx context.Context, p *cmdline.Process, flags *cli, parsed *kong.Context) error {
 	if flags.Version {
-		return report(p, flags.JSON, out.Check(printVersion(p, flags.JSON)))
+		return printVersion(p, flags.JSON)
 	}
 	if flags.Quiet {
 		if err := checkQuiet(parsed); err != nil {
-			return report(p, flags.JSON, err)
+			return err
 		}
 	}
-	err = a.withLocalHint(parsed.Run(a))
+	a := &app{Process: p, ctx: ctx, flags: flags}
+	err := a.withLocalHint(parsed.Run(a))
 	if a.client != nil {
 		a.client.Close()
 	}
-	return report(p, flags.JSON, out.Check(err))
+	return err
 }
 
 // quietTag marks the commands that can print only IDs. The others refuse --quiet, because

@@ -136,7 +136,7 @@ func planWithin(d protoreflect.MessageDescriptor, outer map[protoreflect.FullNam
 		if f.IsMap() {
 			inner = f.MapValue().Message()
 		}
-		deep := inner != nil && !apart[name] && len(planWithin(inner, outer)) > 0
+		deep := inner != nil && !checkedByHandler[name] && len(planWithin(inner, outer)) > 0
 		if has || deep {
 			plan = append(plan, step{field: f, rule: r, deep: deep})
 		}

@@ -112,9 +112,9 @@ func CheckWidth(width int) error {
 	return problem.Field(problem.OutOfRange, "request.width", widthRange, "%d", width)
 }
 
-// apart are the fields with messages that Serve does not check, because a bad one is
+// checkedByHandler are the fields with messages that Serve does not check, because a bad one is
 // answered by itself and does not refuse the call. Their handlers call Check.
-var apart = map[string]bool{
+var checkedByHandler = map[string]bool{
 	"DraftRequest.edits":     true,
 	"DraftRequest.questions": true,
 }
@@ -244,18 +244,18 @@ func content(accepted string) rule {
 
 // nonNegative accepts durations of 0s or more, positive those above 0s.
 func nonNegative() rule {
-	return lasting("0s or more", func(seconds, nanos int64) bool { return seconds >= 0 && nanos >= 0 })
+	return durationRule("0s or more", func(seconds, nanos int64) bool { return seconds >= 0 && nanos >= 0 })
 }
 
 func positive() rule {
-	return lasting("above 0s, or none", func(seconds, nanos int64) bool {
+	return durationRule("above 0s, or none", func(seconds, nanos int64) bool {
 		return seconds >= 0 && nanos >= 0 && seconds+nanos > 0
 	})
 }
 
 func walltime() rule {
 	most := int64(MaxWalltime / time.Second)
-	return lasting(fmt.Sprintf("1s..%v, or none for the site's choice", MaxWalltime),
+	return durationRule(fmt.Sprintf("1s..%v, or none for the site's choice", MaxWalltime),
 		func(seconds, nanos int64) bool {
 			return seconds >= 1 && nanos >= 0 && (seconds < most || seconds == most && nanos == 0)
 		})
@@ -263,13 +263,13 @@ func walltime() rule {
 
 func lease() rule {
 	least, most := int64(MinLease/time.Second), int64(MaxLease/time.Second)
-	return lasting(fmt.Sprintf("%v..%v, or none for the server's choice", MinLease, MaxLease),
+	return durationRule(fmt.Sprintf("%v..%v, or none for the server's choice", MinLease, MaxLease),
 		func(seconds, nanos int64) bool {
 			return seconds >= least && nanos >= 0 && (seconds < most || seconds == most && nanos == 0)
 		})
 }
 
-func lasting(accepted string, ok func(seconds, nanos int64) bool) rule {
+func durationRule(accepted string, ok func(seconds, nanos int64) bool) rule {
 	return rule{{
 		reason: problem.OutOfRange, accepted: accepted,
 		bad: func(v protoreflect.Value) string {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestEveryRuleIsAboutAFieldThatExists(t *testing.T) {
-	names := maps.Clone(apart)
+	names := maps.Clone(checkedByHandler)
 	for name := range rules {
 		names[name] = true
 	}

@@ -44,7 +44,7 @@ type Correction struct {
 	cpu      batch.Share
 	peak     int64
 	limit    int64
-	told     Need
+	reported Need
 }
 
 // New begins with the declared need: a CPU need of 0 is a whole processor.
@@ -53,7 +53,7 @@ func New(declared Need) *Correction {
 		declared.CPU = batch.One
 	}
 	c := &Correction{declared: declared, cpu: min(max(declared.CPU, Least), batch.One)}
-	c.told = c.Need()
+	c.reported = c.Need()
 	return c
 }
 
@@ -120,16 +120,16 @@ func (c *Correction) Recall(found Need) {
 	c.peak = max(c.peak, found.Memory)
 }
 
-// Told returns the need that was reported last; at first the declared one.
-func (c *Correction) Told() Need { return c.told }
+// Reported returns the need that was reported last; at first the declared one.
+func (c *Correction) Reported() Need { return c.reported }
 
-// Tell returns the need if its change since the last report is large enough, and records it
+// Report returns the need if its change since the last report is large enough, and records it
 // as reported: any change of memory, and a Step of CPU.
-func (c *Correction) Tell() (Need, bool) {
+func (c *Correction) Report() (Need, bool) {
 	n := c.Need()
-	if d := n.CPU - c.told.CPU; n.Memory == c.told.Memory && d > -Step && d < Step {
+	if d := n.CPU - c.reported.CPU; n.Memory == c.reported.Memory && d > -Step && d < Step {
 		return n, false
 	}
-	c.told = n
+	c.reported = n
 	return n, true
 }

@@ -170,7 +170,7 @@ func TestTheEstimateConvergesToTheNeed(t *testing.T) {
 					m.Throttled = s * batch.Duration(wants-share) / batch.Duration(wants)
 				}
 				c.Take(m)
-				if _, ok := c.Tell(); ok {
+				if _, ok := c.Report(); ok {
 					reports++
 				}
 				if i > 900 {
@@ -198,8 +198,8 @@ func TestMeasuredNeedsAreRestored(t *testing.T) {
 			first.Take(m)
 		}
 		then.Recall(first.Found())
-		if before := needs.New(declared).Need(); then.Told() != before {
-			t.Fatalf("reported %+v, want %+v as declared", then.Told(), before)
+		if before := needs.New(declared).Need(); then.Reported() != before {
+			t.Fatalf("reported %+v, want %+v as declared", then.Reported(), before)
 		}
 		for _, m := range samples().Draw(t, "after") {
 			first.Take(m)
@@ -207,8 +207,8 @@ func TestMeasuredNeedsAreRestored(t *testing.T) {
 			if a, b := first.Need(), then.Need(); a != b {
 				t.Fatalf("%+v, and %+v of the one that recalls", a, b)
 			}
-			if n, news := then.Tell(); news && then.Told() != n {
-				t.Fatalf("reported %+v, want %+v", then.Told(), n)
+			if n, news := then.Report(); news && then.Reported() != n {
+				t.Fatalf("reported %+v, want %+v", then.Reported(), n)
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package cbf
 
 import (
+	"math"
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -73,4 +74,88 @@ func (p *Policy) planAgain(now batch.Time, h batch.Handle) {
 	if from != batch.Never {
 		p.plan(from, h)
 	}
+}
+
+// Rebook moves a queued job to another slot, of the given start and length, where it
+// fits beside all others. The capacity that it leaves is free for all. With a start of
+// Never the job has no slot until the next compression.
+//
+// It serves policies that plan jobs with other lengths on top of CBF. A job that starts
+// later is booked for length then, too.
+func (p *Policy) Rebook(h batch.Handle, start batch.Time, length batch.Duration) {
+	b, i := p.Queue.Locate(h)
+	old, end := b.Start[i], b.Start[i].Add(b.Walltime[i])
+	if old != batch.Never {
+		p.Profile.Release(old, end, b.Charge[i])
+	}
+	b.Walltime[i], p.Job(h).Walltime = length, length
+	p.Queue.SetStart(b, i, start)
+	from, to := batch.Never, batch.Never
+	if start != batch.Never {
+		from, to = start, start.Add(length)
+		p.Profile.Reserve(from, to, b.Charge[i])
+	}
+	if old == batch.Never {
+		return
+	}
+	for _, g := range []gap{{old, min(from, end), unknown}, {max(old, to), end, unknown}} {
+		if g.start < g.end {
+			p.ended = true
+			p.freed.add(g, p.many())
+		}
+	}
+}
+
+// Compress compresses the plan, as the next pass would.
+func (p *Policy) Compress(now batch.Time) { p.compress(now) }
+
+// GiveUp removes the slots of incoming jobs that are due to start, as the next
+// pass would. It reports whether there were any.
+func (p *Policy) GiveUp(now batch.Time) bool { return p.giveUp(now) }
+
+// gap is an interval in which capacity was freed.
+type gap struct {
+	start, end batch.Time
+	most       int32 // upper bound of the free capacity in it
+}
+
+// unknown is gap.most before measuring.
+const unknown = math.MaxInt32
+
+// gaps is sorted by time; its elements do not overlap.
+type gaps []gap
+
+// add inserts a gap. With apart it merges only gaps that touch, otherwise it merges all
+// into one.
+func (s *gaps) add(g gap, apart bool) {
+	list := *s
+	switch {
+	case g.start >= g.end:
+		return
+	case !apart && len(list) == 1:
+		list[0] = list[0].with(g)
+		return
+	}
+	from, to := 0, len(list)
+	if apart {
+		from, _ = slices.BinarySearchFunc(list, g, func(a, g gap) int {
+			if a.end < g.start {
+				return -1
+			}
+			return 1
+		})
+		to = from
+		for to < len(list) && list[to].start <= g.end {
+			to++
+		}
+	}
+	for _, o := range list[from:to] {
+		g = g.with(o)
+	}
+	*s = slices.Replace(list, from, to, g)
+}
+
+// with returns the smallest interval that holds both.
+func (g gap) with(o gap) gap {
+	return gap{min(g.start, o.start), max(g.end, o.end), max(g.most, o.most)}
 }

@@ -58,7 +58,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 		return
 	}
 	if p.AboutAgreed(ev) {
-		p.ApplyAgreed(now, ev, p.everybody(now))
+		p.ApplyAgreed(now, ev, p.capacityBeside(now))
 		return
 	}
 	p.Backlog.Apply(now, ev)

@@ -69,10 +69,10 @@ func (p *Policy) past(now batch.Time) batch.Time {
 	return now + 1
 }
 
-// everybody returns the capacity left beside all running and waiting jobs. The first
+// capacityBeside returns the capacity left beside all running and waiting jobs. The first
 // job that may start is booked twice if incoming jobs are ahead of it: as planned, and
 // as if they were absent.
-func (p *Policy) everybody(now batch.Time) *profile.Profile {
+func (p *Policy) capacityBeside(now batch.Time) *profile.Profile {
 	p.planned(now)
 	if p.full == nil {
 		p.full = profile.New(now, p.Capacity)
@@ -142,7 +142,7 @@ func (p *Policy) AnswerFixed(now batch.Time, a *batch.Ask, out *batch.Estimate) 
 	if !p.Fixed(a) {
 		return false
 	}
-	p.AnswerBeside(now, a, p.everybody(now), out)
+	p.AnswerBeside(now, a, p.capacityBeside(now), out)
 	return true
 }
 

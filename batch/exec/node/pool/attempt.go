@@ -179,7 +179,7 @@ func (p *Attempt) settle() {
 func (p *Attempt) outcome() exec.Exit {
 	exit, heard := p.members[0].exit, false
 	for _, m := range p.members {
-		heard = heard || m.reached && !m.exit.Unheard
+		heard = heard || m.reached && !m.exit.Unsignaled
 		if m.exit.Code == batch.CheckpointStatus {
 			exit = m.exit
 		}
@@ -188,7 +188,7 @@ func (p *Attempt) outcome() exec.Exit {
 		exit = p.first.exit
 		p.first.blame(&exit)
 	}
-	exit.Unheard = p.term && !heard
+	exit.Unsignaled = p.term && !heard
 	return exit
 }
 

@@ -256,7 +256,7 @@ func TestTheLoopNeverWaitsForANode(t *testing.T) {
 			t.Error(diff) // the first signal times out after 2 s
 		}
 		all[0].finish(exec.Exit{Signal: syscall.SIGTERM})
-		if exit := proc.Wait(); exit.Unheard {
+		if exit := proc.Wait(); exit.Unsignaled {
 			t.Errorf("%+v", exit)
 		}
 	})
@@ -272,7 +272,7 @@ func TestJobThatEndedBeforeASignalReportsIt(t *testing.T) {
 		_ = proc.Signal(syscall.SIGSTOP)
 		_ = proc.Signal(syscall.SIGTERM)
 		a.cutOff(false)
-		if exit := proc.Wait(); exit != (exec.Exit{Code: 7, Unheard: true}) {
+		if exit := proc.Wait(); exit != (exec.Exit{Code: 7, Unsignaled: true}) {
 			t.Errorf("%+v", exit)
 		}
 	})
@@ -286,8 +286,8 @@ func TestSignalReachesAJobThroughAnyMember(t *testing.T) {
 	}{
 		"received by one":                          {exec.Exit{}, true},
 		"received by none, known to one node":      {exec.Exit{}, false},
-		"received by none, reported by both nodes": {exec.Exit{Unheard: true}, false},
-		"received by one, reported by one node":    {exec.Exit{Unheard: true}, true},
+		"received by none, reported by both nodes": {exec.Exit{Unsignaled: true}, false},
+		"received by one, reported by one node":    {exec.Exit{Unsignaled: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 20 { // both reports are concurrent
@@ -295,7 +295,7 @@ func TestSignalReachesAJobThroughAnyMember(t *testing.T) {
 					a, b := newHost("a"), newHost("b")
 					p := open(t, a, b)
 					proc, all := launch(t, p, spec("j", batch.LaunchPerNode, on(0, 1), on(1, 1)), a, b)
-					all[0].keeps = c.first.Unheard
+					all[0].keeps = c.first.Unsignaled
 					a.cutOff(true)
 					all[0].finish(c.first)
 					_ = proc.Signal(syscall.SIGTERM)
@@ -304,8 +304,8 @@ func TestSignalReachesAJobThroughAnyMember(t *testing.T) {
 					}
 					a.cutOff(false)
 					synctest.Wait()
-					all[1].finish(exec.Exit{Unheard: !c.received})
-					if exit := proc.Wait(); exit.Unheard == c.received {
+					all[1].finish(exec.Exit{Unsignaled: !c.received})
+					if exit := proc.Wait(); exit.Unsignaled == c.received {
 						t.Errorf("%+v", exit)
 					}
 				})

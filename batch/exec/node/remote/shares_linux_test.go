@@ -95,7 +95,7 @@ func TestATaskThatEndedBeforeASignalEndedByItself(t *testing.T) {
 		t.Error(err)
 	}
 	r.Start()
-	if diff := cmp.Diff(exec.Exit{Code: 6, Unheard: true}, p.Wait()); diff != "" {
+	if diff := cmp.Diff(exec.Exit{Code: 6, Unsignaled: true}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -183,7 +183,7 @@ func (p *Task) finish(exit exec.Exit) {
 	p.mu.Lock()
 	first := !p.over
 	if first {
-		exit.Unheard = p.ending && !p.reached
+		exit.Unsignaled = p.ending && !p.reached
 		p.over, p.exit, p.signals = true, exit, nil
 	}
 	p.mu.Unlock()
