@@ -30,6 +30,8 @@ FAULT_SEEDS  ?= 100000
 SLURM_JOBS   ?= 200
 # NODES_TIME is for how long `make soak` lets the hosts of a site fail.
 NODES_TIME   ?= 5m
+# PACKAGES is how many packages are tested at a time: many tests wait for processes.
+PACKAGES     ?= $(shell echo $$(($$(nproc) * 3 / 2)))
 # AGAINST is what `make breaking` compares the wire format with: the last release.
 AGAINST      ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 
@@ -46,8 +48,7 @@ build: ## build bin/drover and bin/drover-lab
 # The race tests come last, so that the last lines are those of `go test`. The limit
 # is that of one package: real clusters take their time.
 .PHONY: test
-test: slurm generate-check vet lint ## everything CI asks for: generated code, vet, lint, race and end-to-end tests
-	@go test -race -timeout 15m $(TESTFLAGS) $(PKG)
+test: slurm generate-check vet lint race ## everything CI asks for: generated code, vet, lint, race and end-to-end tests
 
 # Tests on real clusters are skipped, and say so, where this finds no way.
 .PHONY: slurm
@@ -64,7 +65,7 @@ check: vet ## the inner loop: vet, layout and the fast tests, without race detec
 
 .PHONY: race
 race: ## the tests alone, with the race detector
-	@go test -race -timeout 15m $(TESTFLAGS) $(PKG)
+	@go test -race -p $(PACKAGES) -timeout 15m $(TESTFLAGS) $(PKG)
 
 .PHONY: vet
 vet: ## go vet

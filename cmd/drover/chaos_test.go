@@ -32,6 +32,7 @@ var (
 // run. Each job appends a line to one file. The seed determines what is killed and moved, and in
 // which order; the timing depends on the machine.
 func TestNoJobIsLostOrRunsTwice(t *testing.T) {
+	t.Parallel()
 	seed := *chaosSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())

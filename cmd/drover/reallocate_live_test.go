@@ -141,6 +141,7 @@ func meanResponse(jobs []*client.Job) time.Duration {
 // TestWaitingJobsMoveToASiteThatEmptiesEarly runs the same stream of real processes with and
 // without a round of reallocation.
 func TestWaitingJobsMoveToASiteThatEmptiesEarly(t *testing.T) {
+	t.Parallel()
 	const waiting = 6
 	var mu sync.Mutex
 	response := make(map[bool]time.Duration)
@@ -239,6 +240,7 @@ func (s *stream) compare(t *testing.T, dry, real *droverv1.ReallocateResponse) {
 
 // TestTwoAgentsRunConcurrentRounds runs rounds of all kinds over the same jobs.
 func TestTwoAgentsRunConcurrentRounds(t *testing.T) {
+	t.Parallel()
 	g := startGridOf(t, narrow)
 	cfg := agent.Default()
 	cfg.Name, cfg.Listen, cfg.Gossip.Bind, cfg.Gossip.Seeds, cfg.Reallocation.Period = "other", "127.0.0.1:0",

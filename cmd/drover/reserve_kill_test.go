@@ -46,6 +46,7 @@ func newReserved(t *testing.T) (*grid, *chaos, *victim) {
 
 // Reservations, agreements and running jobs survive a killed server.
 func TestReservationsAndAgreementsSurviveAKilledServer(t *testing.T) {
+	t.Parallel()
 	g, c, lyon := newReserved(t)
 	gate := filepath.Join(c.dir, "gate")
 	argv, err := json.Marshal([]string{

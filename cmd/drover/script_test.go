@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"net/http"
 	"os"
 	"os/exec"
@@ -32,6 +33,10 @@ func TestMain(m *testing.M) {
 	}
 	// Without this, a process with the race detector takes a second to exit.
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
+		panic(err)
+	}
+	// Parallel tests mostly wait for processes: run more of them than there are processors.
+	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"drover": main})

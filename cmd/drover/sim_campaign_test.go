@@ -259,6 +259,7 @@ func TestCampaignProgressIsABarOnATerminalAndFewLinesElsewhere(t *testing.T) {
 
 // TestTheExampleCampaignRuns runs the example with --quick.
 func TestTheExampleCampaignRuns(t *testing.T) {
+	t.Parallel()
 	if code, _, stderr := simCampaign(t, "../../docs/examples/campaign.yaml", "--quick", "--out",
 		t.TempDir()); code != cmdline.ExitOK {
 		t.Errorf("exit %d: %s", code, stderr)

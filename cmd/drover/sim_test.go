@@ -293,6 +293,7 @@ func TestSimRunRefusesBadInput(t *testing.T) {
 
 // TestExampleScenariosRun validates all examples and runs those whose traces are available.
 func TestExampleScenariosRun(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob("../../docs/examples/scenario-*.yaml")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("%d scenarios, %v", len(paths), err)
