@@ -266,7 +266,7 @@ type EndError struct {
 // Error names the job, its state and the reason.
 func (e *EndError) Error() string {
 	text := fmt.Sprintf("job %s at site %s: %s", e.Job.ID, e.Job.Site, e.Job.State)
-	if e.Job.Outcome.Reason != "" {
+	if r := e.Job.Outcome.Reason; r != "" && r != string(e.Job.State) {
 		text += " (" + e.Job.Outcome.Reason + ")"
 	}
 	return text

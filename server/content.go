@@ -271,7 +271,7 @@ func dataProblem(err error) *problem.Problem {
 			Accepted: fmt.Sprintf("at most %d bytes", max(quota.Quota-quota.Fixed, 0)),
 			Message:  quota.Error(),
 			Hint: "remove data that are no longer needed (drover data rm), or use another site: " +
-				"drover sites NAME shows the free space",
+				"drover site NAME shows the free space",
 		}
 	}
 	return nil

@@ -105,7 +105,7 @@ func (s *Server) openRunner() error {
 	}
 	c, err := supervisor.Connect(supervisor.Config{
 		Dir: s.data.Root, Program: s.cfg.Supervisor,
-		Logger: s.log.Named("supervisor"),
+		Logger: s.log,
 	})
 	if err != nil {
 		return err

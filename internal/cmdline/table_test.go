@@ -59,7 +59,8 @@ func TestShortenedIDsDiffer(t *testing.T) {
 	tb.ShortIDs()
 	tb.AppendRow(table.Row{"01a20553-07f8-75ce-97f6-3fc88c8b43e7", "a"})
 	tb.AppendRow(table.Row{"01a20553-07f8-75cf-97f6-3fc88c8b43e7", "b"})
-	if want := "JOB                 NOTE\n01a20553-07f8-75ce  a\n01a20553-07f8-75cf  b\n"; tb.Render() != want[:len(want)-1] {
+	want := "JOB                 NOTE\n01a20553-07f8-75ce  a\n01a20553-07f8-75cf  b"
+	if tb.Render() != want {
 		t.Errorf("%s", b.String())
 	}
 }

@@ -49,8 +49,8 @@ type Config struct {
 	// *problem.Problem, an error of Connect and the end of a context never reach it. May be
 	// nil.
 	Problem func(error) *problem.Problem
-	// Options apply to the services, health and reflection. They come after the
-	// options of Serve itself.
+	// Options apply to the services, health and reflection: after logging and the recovery of
+	// panics, and before the codecs and the field rules.
 	Options []connect.HandlerOption
 	// IdleTimeout closes connections without calls. 0 is 2 minutes, below 0 never.
 	IdleTimeout time.Duration

@@ -171,7 +171,7 @@ func (m *fixed) evaluate(v Values) (menu, *ModelError) {
 	if m.constant == 0 {
 		menu.from = m.width.source
 		if _, is := v.Get(menu.from); is {
-			menu.from += "="
+			menu.from = "argument " + menu.from
 		}
 	}
 	return menu, nil
@@ -194,7 +194,7 @@ func (m *fixedMenu) seconds(width int32) (float64, bool) { return m.time, width 
 
 func (m *fixedMenu) accepted() string {
 	if m.from != "" {
-		return fmt.Sprintf("%d, set by its arguments: %s", m.width, m.from)
+		return fmt.Sprintf("%d, set by %s", m.width, m.from)
 	}
 	return fmt.Sprint(m.width)
 }

@@ -156,19 +156,19 @@ func TestShapesRefusesWhatTheServiceOrSiteCannotOffer(t *testing.T) {
 			"rigid and wider than the site", "wide",
 			map[string]Value{"n": Int(9), "t": Int(1)},
 			Want{},
-			"service wide: width: 9, set by its arguments: n=, accepted: 1..8 at this site",
+			"service wide: width: 9, set by argument n, accepted: 1..8 at this site",
 		},
 		{
 			"a width beside that of an argument", "wide",
 			map[string]Value{"n": Int(2), "t": Int(1)},
 			Want{Width: 4},
-			"service wide: width: 4, accepted: 2, set by its arguments: n=",
+			"service wide: width: 4, accepted: 2, set by argument n",
 		},
 		{
 			"a width beside that of a formula", "twice",
 			map[string]Value{"n": Int(2)},
 			Want{Width: 2},
-			"service twice: width: 2, accepted: 4, set by its arguments: 2 * n",
+			"service twice: width: 2, accepted: 4, set by 2 * n",
 		},
 		{
 			"walltime above the maximum", "sleep", nil,

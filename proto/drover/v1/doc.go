@@ -8,5 +8,5 @@
 // Durations into the future count from the instant of the answer, because clocks
 // differ. Sizes are bytes. Every error of a call carries an [ErrorDetail].
 //
-// Only packages named rpc use these types.
+// Only packages named rpc use these types, and tests.
 package droverv1
