@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -116,33 +115,13 @@ type FieldError = config.FieldError
 func (c *Config) Validate() error { return new(config.File).Check(c.problems()) }
 
 func (c *Config) problems() []*FieldError {
-	var errs []*FieldError
+	common := config.Process{
+		Version: c.Version, Name: c.Name, Listen: c.Listen, URL: c.URL,
+		Bind: c.Gossip.Bind, Seeds: c.Gossip.Seeds, Insecure: c.Insecure,
+	}
+	errs := common.Problems()
 	bad := func(key string, value any, accepted string) {
 		errs = append(errs, &FieldError{Key: key, Value: fmt.Sprint(value), Accepted: accepted})
-	}
-	if c.Version != 1 {
-		bad("version", c.Version, "1")
-	}
-	if c.Name == "" || strings.ContainsAny(c.Name, "/ \t\n") {
-		bad("name", c.Name, "a word without / and spaces")
-	}
-	address := func(key, value string) {
-		switch loopback, err := config.Loopback(value); {
-		case err != nil:
-			bad(key, value, config.AddressAccepted)
-		case !loopback && !c.Insecure:
-			bad(key, value, config.LoopbackAccepted)
-		}
-	}
-	address("listen", c.Listen)
-	address("gossip.bind", c.Gossip.Bind)
-	for i, s := range c.Gossip.Seeds {
-		if _, err := config.Loopback(s); err != nil {
-			bad(fmt.Sprintf("gossip.seeds[%d]", i), s, config.AddressAccepted)
-		}
-	}
-	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "http" || u.Host == "") {
-		bad("url", c.URL, "http://host:port")
 	}
 	period := func(key string, d time.Duration) {
 		if d < minPatience || d > maxPatience {

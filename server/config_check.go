@@ -30,33 +30,13 @@ func (c *Config) Validate() error { return new(config.File).Check(c.problems()) 
 
 // problems returns all problems, in the order of the fields.
 func (c *Config) problems() []*FieldError {
-	var errs []*FieldError
+	common := config.Process{
+		Version: c.Version, Name: c.Name, Listen: c.Listen, URL: c.URL,
+		Bind: c.Gossip.Bind, Seeds: c.Gossip.Seeds, Insecure: c.Insecure,
+	}
+	errs := common.Problems()
 	bad := func(key string, value any, accepted string) {
 		errs = append(errs, &FieldError{Key: key, Value: fmt.Sprint(value), Accepted: accepted})
-	}
-	if c.Version != 1 {
-		bad("version", c.Version, "1")
-	}
-	if badName(c.Name) {
-		bad("name", c.Name, "a word of at most 63 bytes without /, \\ and spaces that does not begin with a dot")
-	}
-	address := func(key, value string) {
-		switch loopback, err := config.Loopback(value); {
-		case err != nil:
-			bad(key, value, config.AddressAccepted)
-		case !loopback && !c.Insecure:
-			bad(key, value, config.LoopbackAccepted)
-		}
-	}
-	address("listen", c.Listen)
-	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "http" || u.Host == "") {
-		bad("url", c.URL, "http://host:port")
-	}
-	address("gossip.bind", c.Gossip.Bind)
-	for i, s := range c.Gossip.Seeds {
-		if _, err := config.Loopback(s); err != nil {
-			bad(fmt.Sprintf("gossip.seeds[%d]", i), s, config.AddressAccepted)
-		}
 	}
 	machine := c.checkBatch(bad)
 	if _, err := c.speed(); err != nil {
@@ -176,11 +156,6 @@ func (c *Config) checkLimits(machine bool, bad func(key string, value any, accep
 	if d := l.DraftLease; d < site.ShortestLease.Std() || d > site.LongestLease.Std() {
 		bad("limits.draft_lease", d, fmt.Sprintf("%v..%v", site.ShortestLease, site.LongestLease))
 	}
-}
-
-// badName reports whether a name is invalid for a site.
-func badName(name string) bool {
-	return name == "" || len(name) > 63 || strings.ContainsAny(name, "/\\ \t\n\x00") || strings.HasPrefix(name, ".")
 }
 
 // checkFarm reports problems of scores and licenses, and whether the policy can be built with them.

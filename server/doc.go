@@ -20,6 +20,12 @@
 // turns; see [Server], package server/loop and docs/architecture.md. Slow work (reading
 // files, hashing, sending, claims) happens outside of the loop.
 //
+// To read it: server.go, open.go, boot.go and recover.go (start), loop.go and commit.go (a turn),
+// submit.go, jobs.go, launch.go and events.go (a job's life), handover.go (moves), dependencies.go,
+// reserve.go, drafts.go; handles.go, content.go, copies.go and outputs.go (data); runner*.go and
+// measure.go (execution); external*.go (batch systems such as Slurm); retention.go, disk.go and
+// status.go.
+//
 // # Drafts
 //
 // A reallocation round works on drafts, which are copies of the plan. Each draft has a lease and

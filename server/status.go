@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/rpc"
@@ -31,7 +32,7 @@ func (s *Server) Services() []*catalogue.Service { return s.cfg.Catalogue.Servic
 
 // CheckPeerName refuses an invalid site name and the name of this site.
 func (s *Server) CheckPeerName(field, name string) error {
-	if badName(name) || name == s.cfg.Name {
+	if !config.IsName(name) || name == s.cfg.Name {
 		return &problem.Problem{
 			Reason: problem.BadValue, Field: field, Accepted: "the name of another site",
 			Message: fmt.Sprintf("%s: site %.70q", field, name),

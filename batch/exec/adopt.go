@@ -118,7 +118,7 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 // can still be found and watched, in their last state.
 //
 // Programs that are Detachers are detached; the goroutine of any other stays in Wait until
-// that returns. Release waits for launches under way, because Launch cannot be canceled, and
+// that returns. Release waits for launches under way, because Launch cannot be cancelled, and
 // leaves what they start running too. A launch that fails is not reported, because it may
 // have failed as the server stops. If ctx ends first, such launches are abandoned and Release
 // returns an error with their number. After Close it releases nothing.

@@ -33,7 +33,7 @@ type attempt struct {
 	pending      bool // submitted or reserved in this pass; the policy does not know it yet
 	last         bool // it was placed last in the queue, and not put back since
 	heldReserved bool // reserved and held
-	dropped      bool // canceled before it was confirmed
+	dropped      bool // cancelled before it was confirmed
 }
 
 // run holds the fields of an attempt from its start, or its end, on.

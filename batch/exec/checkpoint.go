@@ -113,7 +113,7 @@ func (r *run) yields(exit Exit) bool {
 
 // park ends an attempt that another one is to continue. Its processors stay booked, and the
 // policy receives nothing, until that attempt is submitted. That follows at once: the caller
-// reacts to the end by submitting or canceling it.
+// reacts to the end by submitting or cancelling it.
 func (s *System) park(now batch.Time, a *attempt) {
 	r := a.run
 	r.settle(now, 0)

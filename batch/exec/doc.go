@@ -50,7 +50,7 @@
 // The plan is asked before a window, or a job with an agreement, is added to it. This
 // happens at an instant of its own between two passes, so nothing comes in between. A
 // window opens and closes by itself; the policy starts the jobs submitted into it. At
-// its end, running jobs in it are killed and waiting ones never start. Canceling a
+// its end, running jobs in it are killed and waiting ones never start. Cancelling a
 // window ends its jobs; when the last one is gone, its processors are freed.
 //
 // # Drafts

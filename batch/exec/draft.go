@@ -51,7 +51,7 @@ type draft struct {
 	forecaster Forecaster // nil for none
 	jobs       []drafted  // by handle; only those of waiting jobs are set
 	byKey      map[batch.Key]batch.Handle
-	unused     []batch.Handle // of jobs that were canceled in the draft
+	unused     []batch.Handle // of jobs that were cancelled in the draft
 	passed     bool           // a pass was made since the last event
 	submitted  bool           // no pass was made since the last submission
 

@@ -18,7 +18,7 @@ import (
 // Launcher launches programs. Launch may take long; each attempt has its own goroutine for
 // it. Its error text goes to the job's owner, so it must not contain a path of the server.
 //
-// Launch is not canceled when the system closes: Close waits for it, so Launch should end by
+// Launch is not cancelled when the system closes: Close waits for it, so Launch should end by
 // itself when the server stops.
 //
 // An error means that the program does not run and never will. If it wraps ErrNeverRan, the

@@ -13,14 +13,14 @@ type Window struct {
 	Job *batch.Job // with its Window; owned by the system after New
 }
 
-// window is an advance reservation. It lives until it has ended or was canceled and its last
+// window is an advance reservation. It lives until it has ended or was cancelled and its last
 // job has ended; only then is its handle reused.
 type window struct {
 	key    batch.Key
 	job    *batch.Job
 	in     []*attempt // in the order of their submission
 	open   bool
-	ending bool // canceled, and waits for the end of its last job
+	ending bool // cancelled, and waits for the end of its last job
 	closed bool // the policy has dropped it
 }
 
@@ -202,7 +202,7 @@ func (s *System) turnWindows(now batch.Time) {
 			continue
 		}
 		s.endAll(now, w, batch.EndStartFailed, batch.EndKilled, "its reservation is over")
-		if !w.closed { // a canceled window was freed with its last job
+		if !w.closed { // a cancelled window was freed with its last job
 			s.apply(now, batch.Event{Kind: batch.WindowClose, Job: w.job.Handle})
 			w.closed = true
 		}

@@ -35,7 +35,7 @@ func (b *BoxPlot) page() (*page, error) {
 		return nil, fmt.Errorf("%d groups and %d rows of boxes, accepted: 1 to %d of both", n, len(b.Boxes), MaxGroups)
 	}
 	if n := len(b.Series); n < 1 || n > MaxSeries || len(b.Palette) == 0 {
-		return nil, fmt.Errorf("%d series and %d colours, accepted: 1 to %d, and some", n, len(b.Palette), MaxSeries)
+		return nil, fmt.Errorf("%d series and %d colors, accepted: 1 to %d, and some", n, len(b.Palette), MaxSeries)
 	}
 	y, err := b.axis()
 	if err != nil {
@@ -115,7 +115,7 @@ func drawBox(area plot, b Box, x float64, half vg.Length, fill color.RGBA) {
 	}
 	area.StrokeLine2(middle, median.X-half, median.Y, median.X+half, median.Y)
 	sign := white
-	if q3.Y-q1.Y < 4 { // too flat to show its colour
+	if q3.Y-q1.Y < 4 { // too flat to show its color
 		sign = fill
 	}
 	diamond(area.Canvas, sign, area.at(x, b.Mean))

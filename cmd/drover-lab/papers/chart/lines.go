@@ -96,7 +96,7 @@ func (l *Lines) draw(area plot) {
 	}
 }
 
-// stroke returns the line of series i. The lightest colour of the palette is left
+// stroke returns the line of series i. The lightest color of the palette is left
 // out: a thin line of it is not seen on white.
 func (l *Lines) stroke(i int) draw.LineStyle {
 	dashes := [][]vg.Length{nil, {5, 2}, {2, 1.5}, {7, 2, 1.5, 2}}

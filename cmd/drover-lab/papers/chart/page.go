@@ -190,7 +190,7 @@ var (
 	white = color.RGBA{0xff, 0xff, 0xff, 0xff}
 )
 
-// Palette is a set of colours for the series of a chart, light to dark.
+// Palette is a set of colors for the series of a chart, light to dark.
 type Palette []color.RGBA
 
 var (
@@ -210,7 +210,7 @@ var (
 	}
 )
 
-// of returns the colour of series i of n: few series are spread over the palette.
+// of returns the color of series i of n: few series are spread over the palette.
 func (p Palette) of(i, n int) color.RGBA {
 	if n <= 1 {
 		return p[len(p)/2]
@@ -218,7 +218,7 @@ func (p Palette) of(i, n int) color.RGBA {
 	return p[i*(len(p)-1)/(n-1)]
 }
 
-// dark says whether white is better seen on a colour than black.
+// dark says whether white is better seen on a color than black.
 func dark(c color.RGBA) bool {
 	return 299*int(c.R)+587*int(c.G)+114*int(c.B) < 120_000
 }
