@@ -146,9 +146,8 @@ func TestFinalizeEndsTheCallsUnderWayAndLeavesTheJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		w.A.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-			err := stream.Send(&droverv1.WatchJobResponse{Job: &droverv1.Job{
-				Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING,
-			}})
+			running := last(w.A, droverv1.JobState_JOB_STATE_RUNNING)
+			err := stream.Send(&droverv1.WatchJobResponse{Job: running})
 			<-ctx.Done()
 			return errors.Join(err, ctx.Err())
 		}

@@ -85,7 +85,6 @@ var counts = []struct{ below, primes int }{
 // checkpoints is preempted. It survives a restart of the server, continues, and has the correct
 // result. The other job is killed, and the site pays the penalty.
 func TestAnOverbookedJobIsPreemptedAndContinues(t *testing.T) {
-	t.Parallel()
 	g, c, lyon := newOverbooked(t)
 	for range 3 {
 		g.must(t, cmdline.ExitOK, "call", "primes", "below=1000", "--owner", "ann", "--walltime", "5m")
