@@ -116,8 +116,8 @@ func TestChartsRefuseWhatCannotBeDrawn(t *testing.T) {
 	for want, c := range map[string]Chart{
 		"0 groups and 2 rows of boxes":       boxes(func(b *BoxPlot) { b.Groups = nil }),
 		"2 groups and 1 rows of boxes":       boxes(func(b *BoxPlot) { b.Boxes = b.Boxes[:1] }),
-		"7 series and 4 colors":             boxes(func(b *BoxPlot) { b.Series = make([]string, 7) }),
-		"3 series and 0 colors":             boxes(func(b *BoxPlot) { b.Palette = nil }),
+		"7 series and 4 colors":              boxes(func(b *BoxPlot) { b.Series = make([]string, 7) }),
+		"3 series and 0 colors":              boxes(func(b *BoxPlot) { b.Palette = nil }),
 		"group two has 1 boxes for 3 series": boxes(func(b *BoxPlot) { b.Boxes[1] = b.Boxes[1][:1] }),
 		"no values": boxes(func(b *BoxPlot) {
 			b.Boxes, b.Rule,
