@@ -30,8 +30,8 @@ FAULT_SEEDS  ?= 100000
 SLURM_JOBS   ?= 200
 # NODES_TIME is for how long `make soak` lets the hosts of a site fail.
 NODES_TIME   ?= 5m
-# PACKAGES is how many packages are tested at a time: many tests wait for processes.
-PACKAGES     ?= $(shell echo $$(($$(nproc) * 3 / 2)))
+# PROCESSES is how many packages of END_TO_END are tested at a time: they mostly wait.
+PROCESSES    ?= $(shell echo $$(($$(nproc) * 3 / 2)))
 # AGAINST is what `make breaking` compares the wire format with: the last release.
 AGAINST      ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 
@@ -63,9 +63,16 @@ END_TO_END = /(cmd/[^/]+|cmd/drover-lab/bench|server|client/python|proto/drover/
 check: vet ## the inner loop: vet, layout and the fast tests, without race detector, under 2 minutes
 	@go test $(TESTFLAGS) $$(go list ./... | grep -vE '$(END_TO_END)')
 
+# The tests that run processes come last: some measure times, and must not compete with
+# tests that compute.
 .PHONY: race
 race: ## the tests alone, with the race detector
-	@go test -race -p $(PACKAGES) -timeout 15m $(TESTFLAGS) $(PKG)
+	@failed=
+	fast=$$(go list $(PKG) | grep -vE '$(END_TO_END)' || true)
+	live=$$(go list $(PKG) | grep -E '$(END_TO_END)' || true)
+	[ -z "$$fast" ] || go test -race -timeout 15m $(TESTFLAGS) $$fast || failed=1
+	[ -z "$$live" ] || go test -race -p $(PROCESSES) -timeout 15m $(TESTFLAGS) $$live || failed=1
+	[ -z "$$failed" ]
 
 .PHONY: vet
 vet: ## go vet

@@ -141,7 +141,6 @@ func meanResponse(jobs []*client.Job) time.Duration {
 // TestWaitingJobsMoveToASiteThatEmptiesEarly runs the same stream of real processes with and
 // without a round of reallocation.
 func TestWaitingJobsMoveToASiteThatEmptiesEarly(t *testing.T) {
-	t.Parallel()
 	const waiting = 6
 	var mu sync.Mutex
 	response := make(map[bool]time.Duration)
