@@ -161,6 +161,9 @@ type Outcome struct {
 	End      End
 	ExitCode int    // of EndDone and EndFailed by exit
 	Signal   string // of EndFailed by signal
+	// HostFault: of EndNeverRan if the host lacked something (files, memory, disk). Such
+	// attempts do not count.
+	HostFault bool
 	Reason   string // for people: "exit status 3", "walltime of 90s"
 }
 

@@ -62,6 +62,8 @@ type Status struct {
 	Ended      int64       `proto:"ended"`           // jobs since the server started
 	Draining   bool        `proto:"draining"`        // it takes no new jobs, and waiting jobs leave
 	Degraded   bool        `proto:"degraded"`        // its disk is full or fails: it takes nothing new
+	// LaunchProblem is why programs cannot be launched at the moment; empty if they can.
+	LaunchProblem string `proto:"launch_problem"`
 	// Bound is how many waiting jobs stay when the site drains: those with an
 	// agreement, or in a reservation.
 	Bound      int        `proto:"bound"`

@@ -300,7 +300,8 @@ const atOnce = 256
 // questionBatch groups questions by kind and returns the answers in the original order.
 type questionBatch struct {
 	core      *site.Draft
-	full      error // why no further job can be put; nil if one can
+	delay     batch.Duration // of all starts, while launches fail
+	full      error          // why no further job can be put; nil if one can
 	questions []site.Question
 	jobs      []batch.JobID
 	asked     []int // the indices of the answers to questions
@@ -309,7 +310,7 @@ type questionBatch struct {
 }
 
 func newQuestionBatch(s *Server, core *site.Draft) *questionBatch {
-	w := &questionBatch{core: core, answers: make([]site.Answer, atOnce)}
+	w := &questionBatch{core: core, delay: s.launches.delay(time.Now()), answers: make([]site.Answer, atOnce)}
 	if core.Waiting() >= s.cfg.Limits.Waiting {
 		w.full = s.queueFull()
 	}
@@ -329,11 +330,15 @@ func (w *questionBatch) answer(list []rpc.DraftItem, out []site.Answer) error {
 		case w.full != nil:
 			out[i].Err = w.full
 		default:
-			w.questions = append(w.questions, site.Question{Request: q.Request, From: w.core.Made().Add(q.NotBefore)})
+			w.questions = append(w.questions, site.Question{Request: q.Request, From: w.core.Made().Add(max(q.NotBefore, w.delay))})
 			w.asked = append(w.asked, i)
 		}
 	}
 	w.core.Standing(w.jobs, w.answers[:len(w.jobs)])
+	for i := range w.jobs {
+		w.answers[i].Quote.Wait += w.delay
+		w.answers[i].Quote.Completion += w.delay
+	}
 	err := w.file(w.stood, out)
 	w.core.Quotes(w.questions, w.answers[:len(w.questions)])
 	return errors.Join(err, w.file(w.asked, out))

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
@@ -157,7 +158,7 @@ func (s *Server) Estimate(ctx context.Context, r *site.Request, notBefore batch.
 		q      rpc.Estimate
 		failed error
 	)
-	asked := s.now()
+	asked, delay := s.now(), s.launches.delay(time.Now())
 	var at batch.Time
 	var stale batch.Duration // the age of an external batch system's state
 	err := s.see(ctx, func() {
@@ -166,7 +167,7 @@ func (s *Server) Estimate(ctx context.Context, r *site.Request, notBefore batch.
 		}
 		p := planner{ctx: ctx, server: s}
 		at = s.now()
-		q.Quote, failed = s.core.Quote(at, site.Question{Request: r, From: asked.Add(notBefore)}, &p)
+		q.Quote, failed = s.core.Quote(at, site.Question{Request: r, From: asked.Add(max(notBefore, delay))}, &p)
 		failed = p.why(failed)
 		if kept, known := s.core.AccuracyOf(r.Service); known {
 			q.Accuracy = &kept

@@ -37,10 +37,14 @@ func (l launcher) Launch(spec exec.Spec) (exec.Launched, error) {
 
 func (s *Server) launch(spec exec.Spec) (exec.Launched, error) {
 	id, began := spec.Key.Job, s.now()
+	if s.awaitLaunches() { // the wait counts as walltime, which the program would miss
+		return nil, fmt.Errorf("%w: launches had stopped (%w)", exec.ErrNeverRan, exec.ErrHostFault)
+	}
 	if err := s.makeDirs(&spec); err != nil {
 		s.log.Error("create job directory failed", "job", id, "error", err)
 		s.awaitRoom(id)
-		return nil, fmt.Errorf("%w: the server could not create the job's directory", exec.ErrNeverRan)
+		return nil, s.hostFault(id, fmt.Errorf("%w: the server could not create the job's directory",
+			exec.ErrNeverRan))
 	}
 	var (
 		j       site.Job
@@ -65,8 +69,13 @@ func (s *Server) launch(spec exec.Spec) (exec.Launched, error) {
 			s.log.Debug("undo launch failed", "job", id, "error", e)
 		}
 	}
-	if errors.Is(err, exec.ErrNeverRan) && !errors.Is(err, supervisor.ErrBarred) {
-		s.awaitRoom(id) // the next attempt needs space, too, and the number of attempts is limited
+	switch {
+	case err == nil && s.launches.succeeded():
+		s.log.Info("launches continue", "job", id)
+	case errors.Is(err, exec.ErrNeverRan) && !errors.Is(err, supervisor.ErrBarred) &&
+		!errors.Is(err, exec.ErrNodeGone) && s.life.Err() == nil:
+		s.awaitRoom(id)
+		err = s.hostFault(id, err)
 	}
 	return p, err
 }

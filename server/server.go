@@ -61,6 +61,7 @@ type Server struct {
 	listener     net.Listener
 	url          string
 	disk         disk
+	launches     launches
 
 	calls   chan *call
 	quit    chan struct{} // closed to end the loop

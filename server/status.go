@@ -57,6 +57,7 @@ func (s *Server) Status(ctx context.Context) (rpc.Status, error) {
 	stats := s.store.Stats()
 	out.Commits, out.Syncs = stats.Commits, stats.Syncs
 	out.Degraded, out.Data = s.disk.degraded(), s.depot.Usage()
+	_, out.LaunchProblem = s.launches.closed(time.Now())
 	return out, nil
 }
 

@@ -280,7 +280,7 @@ func (s *System) over(now batch.Time, a *attempt, out batch.Outcome) {
 func neverLaunched(err error) batch.Outcome {
 	out := batch.Outcome{End: batch.EndStartFailed, Reason: err.Error()}
 	if errors.Is(err, ErrNeverRan) || errors.Is(err, ErrNodeGone) {
-		out.End = batch.EndNeverRan
+		out.End, out.HostFault = batch.EndNeverRan, errors.Is(err, ErrHostFault)
 	}
 	return out
 }

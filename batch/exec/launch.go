@@ -63,6 +63,10 @@ var ErrNodeGone = errors.New("one of its nodes has left")
 // and ends it as batch.EndStartFailed.
 var ErrNeverRan = errors.New("it never ran")
 
+// ErrHostFault is wrapped, beside ErrNeverRan, if the host lacked something that every launch needs,
+// as open files, memory or disk space: the attempt does not count.
+var ErrHostFault = errors.New("the host lacks a resource")
+
 // Spec is what a Launcher launches.
 type Spec struct {
 	Key        batch.Key              // the attempt

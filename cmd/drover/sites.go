@@ -84,6 +84,9 @@ func siteWarnings(s *client.Site) []string {
 	if q := s.Status; q != nil && q.Degraded {
 		notes = append(notes, "degraded: its disk is full or fails")
 	}
+	if q := s.Status; q != nil && q.LaunchProblem != "" {
+		notes = append(notes, "launches fail: "+q.LaunchProblem)
+	}
 	if m := s.Missing; m != nil {
 		text := fmt.Sprintf("%s, last answer %s ago", m.Reason, cmdline.Span(s.HeardAgo))
 		if m.Detail != nil {

@@ -154,8 +154,10 @@ type Status struct {
 	Data       depot.Usage
 	Draining   bool
 	Degraded   bool // the disk is full
-	Commits    int64
-	Syncs      int64
+	// LaunchProblem is why programs cannot be launched at the moment; empty if they can.
+	LaunchProblem string
+	Commits       int64
+	Syncs         int64
 }
 
 // DraftCall is one call of a reallocation round on its draft.

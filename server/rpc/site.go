@@ -138,7 +138,7 @@ func (h handler) status(ctx context.Context) (*droverv1.SiteStatus, error) {
 		BacklogSeconds: l.Backlog.Seconds(), Ended: l.Ended,
 		Draining: s.Draining, Degraded: s.Degraded, Commits: s.Commits, Syncs: s.Syncs,
 		Bound: int32(min(l.Bound, math.MaxInt32)), Agreements: agreementCountsOut(s.Agreements),
-		Data: dataUsageOut(s.Data),
+		Data: dataUsageOut(s.Data), LaunchProblem: s.LaunchProblem,
 	}, nil
 }
 

@@ -84,7 +84,7 @@ func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []b
 // Ended reports that the attempt ended at now, and what it wrote. If the batch system refuses to
 // queue it, the end is batch.EndStartFailed. Another attempt follows after batch.EndNeverRan, and
 // after batch.EndLost if the job is restartable or has a checkpoint; Config.Attempts limits their
-// number. After batch.EndStopped another attempt continues from the checkpoint. After
+// number, without those that the host could not launch. After batch.EndStopped another attempt continues from the checkpoint. After
 // batch.EndFailed another attempt starts from the beginning if the request has retries left.
 func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outputs []Output) (Job, error) {
 	j, err := s.attempt(key)
@@ -93,12 +93,15 @@ func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outpu
 	}
 	e := eventOf(outcome)
 	lives := j.State == Waiting || j.State == Held || j.State == Moving || j.State == Starting || j.State == Running
-	again := (e == OnNeverRan || e == OnLost && j.resumable()) && j.FailedAttempts+1 < s.config.Attempts
+	again := (e == OnNeverRan || e == OnLost && j.resumable()) &&
+		(outcome.HostFault || j.FailedAttempts+1 < s.config.Attempts)
 	switch {
 	case e == OnStopped && (lives || j.State == Cancelling):
 		return s.stopped(now, j, lives, outcome, outputs)
 	case lives && again:
-		s.change(j, func() { j.FailedAttempts++ })
+		if !outcome.HostFault {
+			s.change(j, func() { j.FailedAttempts++ })
+		}
 		s.requeue(now, j)
 		return *j, nil
 	case e == OnFailed && j.mayRetry(outcome) && s.retriable(now, j, lives):

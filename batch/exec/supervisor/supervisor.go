@@ -307,6 +307,7 @@ func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) 
 // passing are errors that another attempt may not have.
 var passing = []error{
 	syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EDQUOT, syscall.EINTR,
+	syscall.EIO,
 	process.ErrShut, attempt.ErrNoLease, process.ErrGroup,
 }
 

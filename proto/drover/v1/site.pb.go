@@ -446,7 +446,10 @@ type SiteStatus struct {
 	// Its agreements.
 	Agreements *AgreementCounts `protobuf:"bytes,14,opt,name=agreements,proto3" json:"agreements,omitempty"`
 	// The data that stay here under handles.
-	Data          *DataUsage `protobuf:"bytes,15,opt,name=data,proto3" json:"data,omitempty"`
+	Data *DataUsage `protobuf:"bytes,15,opt,name=data,proto3" json:"data,omitempty"`
+	// Why programs cannot be launched at the moment; empty if they can. Jobs wait meanwhile, and
+	// estimates count the delay.
+	LaunchProblem string `protobuf:"bytes,16,opt,name=launch_problem,json=launchProblem,proto3" json:"launch_problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -584,6 +587,13 @@ func (x *SiteStatus) GetData() *DataUsage {
 		return x.Data
 	}
 	return nil
+}
+
+func (x *SiteStatus) GetLaunchProblem() string {
+	if x != nil {
+		return x.LaunchProblem
+	}
+	return ""
 }
 
 // DataUsage is how much space the data under handles take.
@@ -1284,7 +1294,7 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\x05width\x18\x01 \x01(\x05R\x05width\x125\n" +
 	"\bwalltime\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bwalltime\x12\x1d\n" +
 	"\n" +
-	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\xf1\x03\n" +
+	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\x98\x04\n" +
 	"\n" +
 	"SiteStatus\x12\x18\n" +
 	"\arunning\x18\x01 \x01(\x05R\arunning\x12\x18\n" +
@@ -1306,7 +1316,8 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\n" +
 	"agreements\x18\x0e \x01(\v2\x1a.drover.v1.AgreementCountsR\n" +
 	"agreements\x12(\n" +
-	"\x04data\x18\x0f \x01(\v2\x14.drover.v1.DataUsageR\x04data\"\xab\x01\n" +
+	"\x04data\x18\x0f \x01(\v2\x14.drover.v1.DataUsageR\x04data\x12%\n" +
+	"\x0elaunch_problem\x18\x10 \x01(\tR\rlaunchProblem\"\xab\x01\n" +
 	"\tDataUsage\x12\x18\n" +
 	"\ahandles\x18\x01 \x01(\x05R\ahandles\x12\x1d\n" +
 	"\n" +
