@@ -28,14 +28,14 @@ type belief struct {
 // look copies the state of all reachable servers.
 func (a *agent) look() {
 	w := a.w
-	for len(a.claims) < len(w.facts) {
+	for len(a.claims) < len(w.truths) {
 		a.claims = append(a.claims, belief{})
 	}
 	for _, s := range w.sites {
 		if !s.up || w.cut[s.node][a.node] > w.now || w.fault(w.sc.loss) {
 			continue
 		}
-		for _, f := range w.facts {
+		for _, f := range w.truths {
 			r := s.disk.record(f)
 			if r == nil || !owns(r) {
 				continue
@@ -48,7 +48,7 @@ func (a *agent) look() {
 }
 
 // find returns the server that has a job.
-func (a *agent) find(f *fact) (*server, uint32, submission.FailureKind) {
+func (a *agent) find(f *jobTruth) (*server, uint32, submission.FailureKind) {
 	a.look()
 	if b := a.claims[f.n]; b.at != nil {
 		return b.at, b.epoch, 0
@@ -99,10 +99,10 @@ func (a *agent) move() {
 	if len(a.claims) == 0 {
 		return
 	}
-	f := w.facts[w.rng.IntN(len(a.claims))]
+	f := w.truths[w.rng.IntN(len(a.claims))]
 	for range 3 { // prefer a waiting job
 		if a.claims[f.n].state != "waiting" {
-			f = w.facts[w.rng.IntN(len(a.claims))]
+			f = w.truths[w.rng.IntN(len(a.claims))]
 		}
 	}
 	b := a.claims[f.n]
@@ -119,7 +119,7 @@ func (a *agent) move() {
 	w.ask(a.node, b.at, f, func(now batch.Time) answer {
 		if _, err := b.at.core.Move(now, o, b.at.system); err == nil {
 			w.counts[Ordered]++
-			w.say(b.at, f, "is asked to move it to %s", o.To)
+			w.logf(b.at, f, "is asked to move it to %s", o.To)
 		}
 		return answer{}
 	}, func(answer) {})
@@ -142,7 +142,7 @@ func (a *agent) hold(s *server, name string, lease batch.Duration) {
 	w := a.w
 	var ids []batch.JobID
 	if w.chance(300) {
-		for _, f := range w.facts {
+		for _, f := range w.truths {
 			if w.chance(500) {
 				ids = append(ids, f.id)
 			}
@@ -229,7 +229,7 @@ func (w *world) operate() {
 				if s.gone || !s.up {
 					continue
 				}
-				for _, f := range w.facts {
+				for _, f := range w.truths {
 					w.settle(s, lost, f)
 				}
 			}
@@ -238,7 +238,7 @@ func (w *world) operate() {
 }
 
 // settle settles a job's move from or to a lost site.
-func (w *world) settle(s, lost *server, f *fact) {
+func (w *world) settle(s, lost *server, f *jobTruth) {
 	r, there := s.disk.record(f), lost.disk.record(f)
 	if r == nil || r.Transit == nil {
 		return
@@ -265,7 +265,7 @@ func (w *world) settle(s, lost *server, f *fact) {
 	s.call(f, func(now batch.Time) func(bool) {
 		if _, err := s.core.Settle(now, f.id, r.Epoch, how, "its other site is lost"); err == nil {
 			w.counts[Settled]++
-			w.say(s, f, "an operator settles epoch %d: %d", r.Epoch, how)
+			w.logf(s, f, "an operator settles epoch %d: %d", r.Epoch, how)
 		}
 		return nil
 	})

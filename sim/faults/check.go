@@ -8,14 +8,14 @@ import (
 )
 
 // wrong ends the run with a violation about a job.
-func (f *fact) wrong(format string, a ...any) {
+func (f *jobTruth) wrong(format string, a ...any) {
 	panic(violation(fmt.Sprintf("job j%d: ", f.n) + fmt.Sprintf(format, a...)))
 }
 
 // check compares the durable state of a job with CHECK in the model of the protocol: one site
 // has authority or can run the job, or one site has handed it over, with all its data, and
 // another one expects it.
-func (w *world) check(f *fact) {
+func (w *world) check(f *jobTruth) {
 	live, over := 0, 0
 	for _, s := range w.sites {
 		if s.gone {
@@ -30,7 +30,7 @@ func (w *world) check(f *fact) {
 		}
 	}
 	if live > 1 {
-		f.wrong("%d sites have authority over it, or may run it: %s", live, w.whereabouts(f))
+		f.wrong("%d sites have authority over it, or may run it: %s", live, w.locations(f))
 	}
 	accepts := 0
 	if f.accepted != nil {
@@ -38,12 +38,12 @@ func (w *world) check(f *fact) {
 	}
 	if !f.lost && live+over != accepts {
 		f.wrong("accepted %d times, %d sites have authority and %d hand it over: %s", accepts, live, over,
-			w.whereabouts(f))
+			w.locations(f))
 	}
 }
 
 // mayRun reports whether the job runs here, or a launch of it can no longer be stopped.
-func (h *host) mayRun(f *fact) bool {
+func (h *host) mayRun(f *jobTruth) bool {
 	for _, c := range h.list {
 		if c.f == f && c.live() {
 			return true
@@ -59,7 +59,7 @@ func (h *host) mayRun(f *fact) bool {
 
 // handsOver reports whether a site has given up a job, still has all its data, and another site
 // expects it under the same epoch.
-func (w *world) handsOver(s *server, f *fact, r *site.Record) bool {
+func (w *world) handsOver(s *server, f *jobTruth, r *site.Record) bool {
 	t := r.Transit
 	if t == nil || t.Gone == 0 || r.State != "gone" || !r.Kept || s.disk.page(f).dossier == nil {
 		return false
@@ -69,8 +69,8 @@ func (w *world) handsOver(s *server, f *fact, r *site.Record) bool {
 	return p != nil && p.State == "incoming" && p.Epoch == t.Gone && p.Transit.Peer == s.name
 }
 
-// whereabouts describes what each site has of a job.
-func (w *world) whereabouts(f *fact) string {
+// locations describes what each site has of a job.
+func (w *world) locations(f *jobTruth) string {
 	text := ""
 	for _, s := range w.sites {
 		what := "nothing"
@@ -89,13 +89,13 @@ func (w *world) whereabouts(f *fact) string {
 }
 
 // wrote checks a record that has become durable.
-func (w *world) wrote(s *server, f *fact, had bool, old, r *site.Record) {
+func (w *world) wrote(s *server, f *jobTruth, had bool, old, r *site.Record) {
 	if w.trace != nil {
 		before := "nothing"
 		if had {
 			before = old.State
 		}
-		w.say(s, f, "disk: %s -> %s, epoch %d under %d attempt %d", before, r.State, r.Epoch, r.Under, r.Attempt)
+		w.logf(s, f, "disk: %s -> %s, epoch %d under %d attempt %d", before, r.State, r.Epoch, r.Under, r.Attempt)
 	}
 	switch {
 	case had && r.Epoch < old.Epoch:
@@ -126,7 +126,7 @@ func (w *world) wrote(s *server, f *fact, had bool, old, r *site.Record) {
 }
 
 // accept checks an accepted submission.
-func (w *world) accept(s *server, f *fact) {
+func (w *world) accept(s *server, f *jobTruth) {
 	switch {
 	case f.accepted != nil:
 		f.wrong("it was accepted by %s, and now by %s", f.accepted.name, s.name)
@@ -142,7 +142,7 @@ func (w *world) started(h *host, c *claim) {
 	f := c.f
 	f.runs++
 	w.counts[Started]++
-	w.say(h.s, f, "attempt %d/%d runs", c.key.Epoch, c.key.Attempt)
+	w.logf(h.s, f, "attempt %d/%d runs", c.key.Epoch, c.key.Attempt)
 	r := h.s.disk.record(f)
 	switch {
 	case f.now != nil:
@@ -150,9 +150,9 @@ func (w *world) started(h *host, c *claim) {
 	case f.runs > 1+f.retries() && !f.restartable:
 		f.wrong("it runs for the %dth time, at %s, and has failed %d times", f.runs, h.s.name, f.tried)
 	case r == nil || !owns(r):
-		f.wrong("it runs at %s, which has no authority over it: %s", h.s.name, w.whereabouts(f))
+		f.wrong("it runs at %s, which has no authority over it: %s", h.s.name, w.locations(f))
 	case final(r.State) || f.answered != 0:
-		f.wrong("it runs at %s after its end: %s", h.s.name, w.whereabouts(f))
+		f.wrong("it runs at %s after its end: %s", h.s.name, w.locations(f))
 	case r.Under != c.key.Epoch || r.Attempt != c.key.Attempt:
 		f.wrong("attempt %d/%d runs at %s, and the record there is of attempt %d/%d", c.key.Epoch, c.key.Attempt,
 			h.s.name,
@@ -187,9 +187,9 @@ func (w *world) ended(c *claim) {
 	}
 }
 
-// mourn records a job of a site that is lost for good. A job in transit to or from the site
+// recordLoss records a job of a site that is lost for good. A job in transit to or from the site
 // is lost too, unless it arrives or an operator settles it.
-func (w *world) mourn(s *server, f *fact) {
+func (w *world) recordLoss(s *server, f *jobTruth) {
 	r := s.disk.record(f)
 	if f.now == s.host {
 		f.now, f.lost = nil, true
@@ -199,8 +199,8 @@ func (w *world) mourn(s *server, f *fact) {
 	}
 }
 
-// fact is the truth about a job, unknown to all simulated processes.
-type fact struct {
+// jobTruth is what really happened to a job, unknown to all simulated processes.
+type jobTruth struct {
 	n           int
 	id          batch.JobID
 	request     *site.Request
@@ -226,25 +226,25 @@ type fact struct {
 	where        site.Record // that of the site with authority, at the end
 }
 
-// newFact creates a job of a client.
-func (w *world) newFact(r *site.Request) *fact {
-	n := len(w.facts)
+// newTruth creates a job of a client.
+func (w *world) newTruth(r *site.Request) *jobTruth {
+	n := len(w.truths)
 	ms := int64(epochOfClocks+w.now) / int64(batch.Millisecond)
-	f := &fact{
+	f := &jobTruth{
 		n: n, id: batch.JobID(fmt.Sprintf("%08x-%04x-7%03x-8000-%012x", ms>>16, ms&0xffff, n, n)), request: r,
 		restartable: r.Idempotent, withdrawn: make([]bool, len(w.sites)),
 	}
 	if w.chance(100) {
 		f.fails = 1 + n%4
 	}
-	w.facts = append(w.facts, f)
+	w.truths = append(w.truths, f)
 	w.byID[f.id] = f
 	w.counts[Submitted]++
 	return f
 }
 
 // retries returns how often the job was, or should have been, retried.
-func (f *fact) retries() int { return min(f.tried, int(f.request.Retries)) }
+func (f *jobTruth) retries() int { return min(f.tried, int(f.request.Retries)) }
 
 func (w *world) siteOf(name string) *server {
 	for _, s := range w.sites {

@@ -13,7 +13,7 @@ import (
 type client struct {
 	w      *world
 	node   int
-	f      *fact
+	f      *jobTruth
 	sub    *submission.Submission
 	gone   bool
 	reruns int
@@ -33,7 +33,7 @@ const callTimeout = 3 * batch.Second
 
 // ask sends a call to a server and the answer back. It calls answered once, with the answer or
 // with the failure that the caller sees.
-func (w *world) ask(from int, s *server, f *fact, do func(now batch.Time) answer, answered func(answer)) {
+func (w *world) ask(from int, s *server, f *jobTruth, do func(now batch.Time) answer, answered func(answer)) {
 	open := true
 	finish := func(a answer) {
 		if open {
@@ -64,7 +64,7 @@ func (c *client) begin() {
 	w := c.w
 	r := &site.Request{
 		Service: "work", Owner: "ada", Idempotent: w.chance(w.sc.idempotent),
-		Retries: int32(len(w.facts) % 3),
+		Retries: int32(len(w.truths) % 3),
 	}
 	if w.chance(w.sc.local) {
 		r.Origin = batch.Local
@@ -79,7 +79,7 @@ func (c *client) begin() {
 			r.Menu = append(r.Menu, batch.Shape{Width: width, Walltime: wall/batch.Duration(width) + batch.Second})
 		}
 	}
-	c.submit(w.newFact(r), "")
+	c.submit(w.newTruth(r), "")
 	if w.chance(w.sc.giveUp) {
 		w.after(w.between(0, 10*batch.Second), func() {
 			if c.sub != nil {
@@ -93,12 +93,12 @@ func (c *client) begin() {
 // block creates a request of a local user for all processors of a site.
 func (c *client) block() {
 	s := c.w.siteOf(c.only)
-	c.submit(c.w.newFact(&site.Request{
+	c.submit(c.w.newTruth(&site.Request{
 		Service: "block", Origin: batch.Local, Menu: []batch.Shape{{Width: s.procs, Walltime: c.w.sc.chaos}},
 	}), "")
 }
 
-func (c *client) submit(f *fact, avoid string) {
+func (c *client) submit(f *jobTruth, avoid string) {
 	w := c.w
 	c.f, f.first = f, c
 	cfg := submission.Config{Agents: len(w.agents), Patience: w.between(5*batch.Second, 40*batch.Second)}
@@ -106,7 +106,7 @@ func (c *client) submit(f *fact, avoid string) {
 		cfg.Rerun = w.between(5*batch.Second, 20*batch.Second)
 	}
 	c.sub = submission.NewSubmission(cfg, string(f.id), avoid)
-	w.say(nil, f, "a request, restartable: %t", f.restartable)
+	w.logf(nil, f, "a request, restartable: %t", f.restartable)
 	c.act(f, c.sub.Start(w.now))
 	for more := w.sc.cancel; more > 0; more -= 1000 {
 		if w.chance(more) {
@@ -116,13 +116,13 @@ func (c *client) submit(f *fact, avoid string) {
 }
 
 // act carries out the next step of the submission.
-func (c *client) act(f *fact, a submission.Action) {
+func (c *client) act(f *jobTruth, a submission.Action) {
 	if c.gone || c.f != f {
 		return
 	}
 	w := c.w
 	if w.trace != nil && a.Do != submission.Pause {
-		w.say(nil, f, "client: %v %s", a.Do, a.Target.Site)
+		w.logf(nil, f, "client: %v %s", a.Do, a.Target.Site)
 	}
 	switch a.Do {
 	case submission.Map:
@@ -153,14 +153,14 @@ func (c *client) act(f *fact, a submission.Action) {
 	case submission.Rerun:
 		if c.reruns++; c.reruns <= 2 && !w.calm {
 			w.counts[Reruns]++
-			c.submit(w.newFact(f.request), a.Target.Site)
+			c.submit(w.newTruth(f.request), a.Target.Site)
 		}
 	default:
 		c.sub = nil
 	}
 }
 
-func (c *client) answered(f *fact, s *server, got answer) {
+func (c *client) answered(f *jobTruth, s *server, got answer) {
 	w := c.w
 	switch {
 	case got.failure != 0:
@@ -170,7 +170,7 @@ func (c *client) answered(f *fact, s *server, got answer) {
 			f.wrong("%s has accepted it, and answers that it never will", s.name)
 		}
 	case f.accepted == nil:
-		f.wrong("%s answers that it is accepted: %s", s.name, w.whereabouts(f))
+		f.wrong("%s answers that it is accepted: %s", s.name, w.locations(f))
 	default:
 		f.acknowledged = s
 	}
@@ -188,7 +188,7 @@ func (c *client) answered(f *fact, s *server, got answer) {
 }
 
 // submit calls Submit.
-func (s *server) submit(now batch.Time, f *fact) answer {
+func (s *server) submit(now batch.Time, f *jobTruth) answer {
 	if site.CheckAge(now, f.id) != nil {
 		return answer{failure: submission.Refused}
 	}
@@ -208,7 +208,7 @@ func (s *server) submit(now batch.Time, f *fact) answer {
 }
 
 // withdraw calls Withdraw.
-func (s *server) withdraw(now batch.Time, f *fact) answer {
+func (s *server) withdraw(now batch.Time, f *jobTruth) answer {
 	if site.CheckAge(now, f.id) != nil {
 		return answer{failure: submission.Refused}
 	}
@@ -251,7 +251,7 @@ func failed(k submission.FailureKind) submission.Failure {
 // pursuer follows one job of a client to its end, or until it is cancelled.
 type pursuer struct {
 	c      *client
-	f      *fact
+	f      *jobTruth
 	p      *submission.Pursuit
 	cancel bool
 	done   bool  // it has its answer
@@ -259,7 +259,7 @@ type pursuer struct {
 }
 
 // pursue starts to follow a job.
-func (c *client) pursue(f *fact, cancel bool) *pursuer {
+func (c *client) pursue(f *jobTruth, cancel bool) *pursuer {
 	w := c.w
 	f.unwanted = f.unwanted || cancel
 	var at submission.Target
@@ -339,8 +339,8 @@ func (p *pursuer) visit(s *server) {
 }
 
 // hear records a final state that a client got as an answer.
-func (w *world) hear(f *fact, s *server, state site.State) {
-	w.say(s, f, "a client is answered that it is %v", state)
+func (w *world) hear(f *jobTruth, s *server, state site.State) {
+	w.logf(s, f, "a client is answered that it is %v", state)
 	if f.answered != 0 && f.answered != state {
 		f.wrong("a client was answered that it is %v, and now that it is %v", f.answered, state)
 	}

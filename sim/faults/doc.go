@@ -28,7 +28,7 @@
 // faults stop and everything has to settle: each job has one outcome, at one site, and no
 // client got another answer. Then old messages arrive again, and nothing may change.
 //
-// A fact is the truth about a job, unknown to all simulated processes. A plant is a bug in the
+// A truth is the truth about a job, unknown to all simulated processes. A plant is a bug in the
 // simulated environment that the checks must catch. Calm is the time after the faults.
 //
 // docs/faults.md lists what is covered and explains how to replay a seed. The rules come from

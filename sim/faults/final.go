@@ -10,7 +10,7 @@ import (
 
 // resting reports whether every job has settled.
 func (w *world) resting() bool {
-	for _, f := range w.facts {
+	for _, f := range w.truths {
 		if f.now != nil || w.unsettled(f) != "" {
 			return false
 		}
@@ -19,7 +19,7 @@ func (w *world) resting() bool {
 }
 
 // unsettled describes what a job still waits for, or returns "".
-func (w *world) unsettled(f *fact) string {
+func (w *world) unsettled(f *jobTruth) string {
 	for _, s := range w.sites {
 		r := s.disk.record(f)
 		if s.gone || r == nil {
@@ -37,7 +37,7 @@ func (w *world) unsettled(f *fact) string {
 
 // beyond reports whether a job was lost with its site, or has left it. Its arrival is then
 // never confirmed, and an operator has no right answer.
-func (w *world) beyond(f *fact) bool {
+func (w *world) beyond(f *jobTruth) bool {
 	return f.lost || slices.ContainsFunc(w.sites, func(s *server) bool {
 		r := s.disk.record(f)
 		return !s.gone && r != nil && final(r.State)
@@ -57,9 +57,9 @@ func (w *world) settled() {
 		s.leaks()
 		s.system.empty()
 	}
-	for _, f := range w.facts {
+	for _, f := range w.truths {
 		if what := w.unsettled(f); what != "" {
-			f.wrong("nothing more will happen, and %s: %s", what, w.whereabouts(f))
+			f.wrong("nothing more will happen, and %s: %s", what, w.locations(f))
 		}
 		if f.now != nil {
 			f.wrong("it still runs")
@@ -70,7 +70,7 @@ func (w *world) settled() {
 }
 
 // outcome checks that a job has one outcome, and the right one.
-func (w *world) outcome(f *fact) {
+func (w *world) outcome(f *jobTruth) {
 	var at *site.Record
 	for _, s := range w.sites {
 		if r := s.disk.record(f); !s.gone && r != nil && owns(r) {
@@ -83,7 +83,7 @@ func (w *world) outcome(f *fact) {
 	case f.accepted == nil || f.lost:
 		return
 	case at == nil:
-		f.wrong("it has no outcome: %s", w.whereabouts(f))
+		f.wrong("it has no outcome: %s", w.locations(f))
 	}
 	unseen := f.unseen > 0
 	switch {
@@ -111,7 +111,7 @@ func (w *world) outcome(f *fact) {
 
 // leaks checks that a site has the files of the jobs it keeps, and no others.
 func (s *server) leaks() {
-	for _, f := range s.w.facts {
+	for _, f := range s.w.truths {
 		p := s.disk.page(f)
 		if p.until != 0 && s.core.Knows(f.id) {
 			f.wrong("what is left of it is still in the memory of %s", s.name)
@@ -129,7 +129,7 @@ func (y *system) empty() {
 	for _, a := range y.byHandle[1:] {
 		if f := y.s.w.byID[a.key.Job]; a.phase != batch.PhaseEnded {
 			f.wrong("attempt %d/%d is left in the batch system of %s: %s", a.key.Epoch, a.key.Attempt, y.s.name,
-				y.s.w.whereabouts(f))
+				y.s.w.locations(f))
 		}
 	}
 }
@@ -172,14 +172,14 @@ func (s *server) recount() {
 
 // followAll makes a client look up every accepted job.
 func (w *world) followAll() {
-	for _, f := range w.facts {
+	for _, f := range w.truths {
 		if f.accepted == nil || f.lost {
 			continue
 		}
 		p := f.first.pursue(f, false)
 		w.after(2*batch.Hour, func() {
 			if !p.done {
-				f.wrong("its client does not find it: %v: %s", p.err, w.whereabouts(f))
+				f.wrong("its client does not find it: %v: %s", p.err, w.locations(f))
 			}
 		})
 	}
@@ -187,7 +187,7 @@ func (w *world) followAll() {
 
 // account counts the jobs by outcome.
 func (w *world) account() {
-	for _, f := range w.facts {
+	for _, f := range w.truths {
 		switch f.where.State {
 		case "done":
 			w.counts[Done]++

@@ -25,7 +25,7 @@ type host struct {
 // claim is the file of an attempt, and the process that it started.
 type claim struct {
 	key     batch.Key
-	f       *fact
+	f       *jobTruth
 	state   claimState
 	shape   batch.Shape
 	orphan  bool // its supervisor is gone: nothing will observe its end
@@ -64,8 +64,8 @@ func (h *host) add(c *claim) *claim {
 	return c
 }
 
-// want sends a launch to the supervisor. The launch arrives even if the server dies.
-func (h *host) want(key batch.Key, shape batch.Shape) {
+// requestLaunch sends a launch to the supervisor. The launch arrives even if the server dies.
+func (h *host) requestLaunch(key batch.Key, shape batch.Shape) {
 	h.asked[key]++
 	h.w.after(h.w.between(batch.Microsecond, h.w.sc.launch), func() {
 		if h.asked[key]--; h.asked[key] == 0 {
@@ -83,11 +83,11 @@ func (h *host) launch(key batch.Key, shape batch.Shape) {
 	f := h.w.byID[key.Job]
 	switch {
 	case !h.up:
-		h.w.say(h.s, f, "launch of attempt %d/%d finds no supervisor", key.Epoch, key.Attempt)
+		h.w.logf(h.s, f, "launch of attempt %d/%d finds no supervisor", key.Epoch, key.Attempt)
 		if s, life := h.s, h.s.life; s.up {
 			h.w.after(batch.Second, func() {
 				if s.up && s.life == life {
-					h.want(key, shape)
+					h.requestLaunch(key, shape)
 				}
 			})
 		}
@@ -96,11 +96,11 @@ func (h *host) launch(key batch.Key, shape batch.Shape) {
 		h.notify(key)
 		return
 	case h.s.self && h.taken+h.booked()+shape.Width > h.processors: // such a batch system keeps its own books
-		h.w.after(batch.Second, func() { h.want(key, shape) })
+		h.w.after(batch.Second, func() { h.requestLaunch(key, shape) })
 		return
 	}
 	c := h.add(&claim{key: key, f: f, state: pending, shape: shape})
-	h.w.say(h.s, f, "the supervisor claims attempt %d/%d", key.Epoch, key.Attempt)
+	h.w.logf(h.s, f, "the supervisor claims attempt %d/%d", key.Epoch, key.Attempt)
 	h.w.check(f)
 	gate := batch.Millisecond
 	if h.w.fault(h.w.sc.gate) {
@@ -128,7 +128,7 @@ func (h *host) open(c *claim) {
 	case !h.up:
 		return // the next supervisor finds it
 	case h.w.fault(h.w.sc.never):
-		h.forgo(c)
+		h.markNeverRan(c)
 		return
 	}
 	c.state, c.started = running, h.w.now
@@ -149,10 +149,10 @@ func (h *host) open(c *claim) {
 	h.notify(c.key)
 }
 
-// forgo records that the attempt never ran and never will.
-func (h *host) forgo(c *claim) {
+// markNeverRan records that the attempt never ran and never will.
+func (h *host) markNeverRan(c *claim) {
 	h.w.counts[NeverRan]++
-	h.w.say(h.s, c.f, "attempt %d/%d never ran", c.key.Epoch, c.key.Attempt)
+	h.w.logf(h.s, c.f, "attempt %d/%d never ran", c.key.Epoch, c.key.Attempt)
 	c.state = never
 	h.notify(c.key)
 }
@@ -169,7 +169,7 @@ func (h *host) end(c *claim, how batch.End) {
 		c.seen = batch.EndLost
 	}
 	h.w.ended(c)
-	h.w.say(h.s, c.f, "attempt %d/%d is %s, and is seen as %s", c.key.Epoch, c.key.Attempt, ends[c.end], ends[c.seen])
+	h.w.logf(h.s, c.f, "attempt %d/%d is %s, and is seen as %s", c.key.Epoch, c.key.Attempt, ends[c.end], ends[c.seen])
 	h.notify(c.key)
 }
 
@@ -186,7 +186,7 @@ func (h *host) take(key batch.Key) bool {
 	if c == nil {
 		f := h.w.byID[key.Job]
 		h.add(&claim{key: key, f: f, state: ofServer})
-		h.w.say(h.s, f, "the server claims attempt %d/%d", key.Epoch, key.Attempt)
+		h.w.logf(h.s, f, "the server claims attempt %d/%d", key.Epoch, key.Attempt)
 		return true
 	}
 	return c.state == ofServer || c.state == never
@@ -201,10 +201,10 @@ func (h *host) notify(key batch.Key) {
 	})
 }
 
-// fall kills the supervisor. Its processes keep running.
-func (h *host) fall() {
+// killSupervisor kills the supervisor. Its processes keep running.
+func (h *host) killSupervisor() {
 	h.w.counts[Supervisor]++
-	h.w.say(h.s, nil, "the supervisor is killed")
+	h.w.logf(h.s, nil, "the supervisor is killed")
 	h.up = false
 	for _, c := range h.list {
 		if c.state == running {
@@ -213,15 +213,15 @@ func (h *host) fall() {
 	}
 }
 
-// rise starts a supervisor. Claims of earlier supervisors without a process never ran; it can
+// startSupervisor starts a supervisor. Claims of earlier supervisors without a process never ran; it can
 // only watch the processes that they started.
-func (h *host) rise() {
+func (h *host) startSupervisor() {
 	h.up = true
 	h.life++
-	h.w.say(h.s, nil, "supervisor %d", h.life)
+	h.w.logf(h.s, nil, "supervisor %d", h.life)
 	for _, c := range h.list {
 		if c.state == pending {
-			h.forgo(c)
+			h.markNeverRan(c)
 		}
 	}
 }
@@ -260,7 +260,7 @@ type page struct {
 }
 
 // record returns what is on the disk of a job; nil if there is nothing.
-func (d *disk) record(f *fact) *site.Record {
+func (d *disk) record(f *jobTruth) *site.Record {
 	if f.n >= len(d.pages) || !d.pages[f.n].there {
 		return nil
 	}
@@ -268,7 +268,7 @@ func (d *disk) record(f *fact) *site.Record {
 }
 
 // page returns the page of a job.
-func (d *disk) page(f *fact) *page {
+func (d *disk) page(f *jobTruth) *page {
 	for f.n >= len(d.pages) {
 		d.pages = append(d.pages, page{})
 	}
@@ -276,7 +276,7 @@ func (d *disk) page(f *fact) *page {
 }
 
 // expire drops an expired tombstone.
-func (d *disk) expire(f *fact, now batch.Time) {
+func (d *disk) expire(f *jobTruth, now batch.Time) {
 	if p := d.page(f); p.until != 0 && p.until <= now {
 		*p = page{}
 	}

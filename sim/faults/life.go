@@ -15,8 +15,8 @@ import (
 // epochOfClocks is what a correct clock shows when a run begins.
 const epochOfClocks = batch.Time(1_800_000_000) * batch.Time(batch.Second)
 
-// troubles schedules the faults of a site.
-func (s *server) troubles() {
+// scheduleFaults schedules the faults of a site.
+func (s *server) scheduleFaults() {
 	w := s.w
 	w.every(w.sc.crashEvery, func() {
 		if s.up {
@@ -25,7 +25,7 @@ func (s *server) troubles() {
 	})
 	w.every(w.sc.superEvery, func() {
 		if s.host.up {
-			s.host.fall()
+			s.host.killSupervisor()
 			w.after(w.between(batch.Millisecond, 5*batch.Second), s.supervise)
 		}
 	})
@@ -39,7 +39,7 @@ func (s *server) troubles() {
 func (s *server) crash() {
 	w := s.w
 	w.counts[Crash]++
-	w.say(s, nil, "the server is killed")
+	w.logf(s, nil, "the server is killed")
 	if s.flight != nil {
 		w.counts[CrashTorn]++
 		if w.chance(500) {
@@ -75,7 +75,7 @@ func (s *server) supervise() {
 	if s.host.up || s.gone || !s.up {
 		return
 	}
-	s.host.rise()
+	s.host.startSupervisor()
 	for _, c := range s.host.list {
 		s.host.notify(c.key)
 		if a := s.system.attempts[c.key]; a != nil {
@@ -94,7 +94,7 @@ func (s *server) boot() {
 		w.counts[SetBack]++
 		s.skew -= w.between(0, batch.Hour)
 	}
-	w.say(s, nil, "the server starts")
+	w.logf(s, nil, "the server starts")
 	s.up = true
 	s.life++
 	s.armed, s.ended = batch.Never, 0
@@ -109,19 +109,19 @@ func (s *server) boot() {
 	s.system = newSystem(s, policy, s.config.Platform)
 	s.system.do(s.now(), nil)
 	if !s.host.up {
-		s.host.rise()
+		s.host.startSupervisor()
 	}
-	s.remember()
+	s.restoreCore()
 	s.recount()
-	s.takeUp()
+	s.recoverAttempts()
 	s.loop = loop.New(s.core, s, s)
 	s.plan()
 	s.due = true
 	s.turn()
 }
 
-// remember gives a new core the records of the disk.
-func (s *server) remember() {
+// restoreCore gives a new core the records of the disk.
+func (s *server) restoreCore() {
 	var records []site.Record
 	for n := range s.disk.pages {
 		p := &s.disk.pages[n]
@@ -137,8 +137,8 @@ func (s *server) remember() {
 	}
 }
 
-// takeUp makes the core recover and the batch system adopt the running attempts.
-func (s *server) takeUp() {
+// recoverAttempts makes the core recover and the batch system adopt the running attempts.
+func (s *server) recoverAttempts() {
 	unsettled := s.core.Unsettled()
 	attempts := make([]site.RecoveredAttempt, len(unsettled))
 	for i, key := range unsettled {
@@ -220,14 +220,14 @@ func (s *server) lose() {
 		return
 	}
 	w.counts[SiteLost]++
-	w.say(s, nil, "the site is lost for good")
+	w.logf(s, nil, "the site is lost for good")
 	if s.up {
 		s.die()
 	}
 	s.gone = true
 	s.host.lose()
-	for _, f := range w.facts {
-		w.mourn(s, f)
+	for _, f := range w.truths {
+		w.recordLoss(s, f)
 	}
 }
 
@@ -237,7 +237,7 @@ var errFull = errors.New("the disk is full")
 // after a restart, or with the old one.
 func (s *server) Undo(error) {
 	s.w.counts[DiskFull]++
-	s.w.say(s, nil, "the disk is full")
+	s.w.logf(s, nil, "the disk is full")
 	if s.w.plant == KeptQueue || s.w.chance(500) {
 		s.rebuild()
 	} else {
@@ -255,7 +255,7 @@ func (s *server) rebuild() {
 		panic(violation(err.Error()))
 	}
 	s.core, s.ended = core, 0
-	s.remember()
+	s.restoreCore()
 	s.loop.Replace(s.core)
 	s.recount()
 	r := loop.Rebuild{

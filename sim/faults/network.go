@@ -50,7 +50,7 @@ func (w *world) partition() {
 		w.counts[Cut]++
 		a, b := w.rng.IntN(len(w.cut)), w.rng.IntN(len(w.cut))
 		until := w.now.Add(w.between(batch.Second/2, 15*batch.Second))
-		w.say(nil, nil, "partition of node %d (from %d) for %v", a, b, until.Sub(w.now))
+		w.logf(nil, nil, "partition of node %d (from %d) for %v", a, b, until.Sub(w.now))
 		for other := range w.cut {
 			if b == a || other == b {
 				w.cut[a][other] = until
@@ -80,7 +80,7 @@ func (s *server) post(m *site.Message) {
 		out.Parcel = &p
 	}
 	if s.w.trace != nil {
-		s.w.say(s, f, "sends %v(%d) to %s", out.Kind, out.Epoch, out.To)
+		s.w.logf(s, f, "sends %v(%d) to %s", out.Kind, out.Epoch, out.To)
 	}
 	sent := s.w.now
 	s.w.send(s.node, to.node, func() {
@@ -112,7 +112,7 @@ func (s *server) take(m site.Message) {
 	f := s.w.byID[m.Job]
 	s.call(f, func(now batch.Time) func(bool) {
 		if s.w.trace != nil {
-			s.w.say(s, f, "takes %v(%d) from %s", m.Kind, m.Epoch, m.From)
+			s.w.logf(s, f, "takes %v(%d) from %s", m.Kind, m.Epoch, m.From)
 		}
 		if m.Parcel != nil {
 			p := *m.Parcel // the message can arrive twice
@@ -138,7 +138,7 @@ func (s *server) take(m site.Message) {
 
 // keep drops the fetched files of a job that was not accepted. Files of a job that the disk
 // records as kept stay.
-func (s *server) keep(f *fact) {
+func (s *server) keep(f *jobTruth) {
 	if r := s.disk.record(f); r != nil && r.Kept {
 		return
 	}
@@ -159,14 +159,14 @@ func (s *server) misbehave(r *site.Record) {
 		r.Transit.Moves[len(r.Transit.Moves)-1].Reason == "reallocation":
 		s.drop(f, r.Epoch, s.w.sc.patience.First)
 	case s.w.plant == EarlyCollection && r.State == site.Gone.String() && !r.Transit.Acked:
-		s.w.say(s, f, "collects the record of a job that is gone")
+		s.w.logf(s, f, "collects the record of a job that is gone")
 		*s.disk.page(f) = page{}
 		s.w.check(f)
 	}
 }
 
 // drop drops an incoming job by a timer, which no site may do.
-func (s *server) drop(f *fact, epoch uint32, after batch.Duration) {
+func (s *server) drop(f *jobTruth, epoch uint32, after batch.Duration) {
 	life := s.life
 	s.w.after(after, func() {
 		if s.life != life || !s.up {

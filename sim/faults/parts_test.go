@@ -48,11 +48,11 @@ func TestClockReachesTheInstantThatItPredicts(t *testing.T) {
 func TestTraceFoldsRepeatedLines(t *testing.T) {
 	var tr trace
 	for i := range 1000 {
-		tr.add(batch.Time(i), nil, &fact{n: 1}, "asks")
-		tr.add(batch.Time(i), nil, &fact{n: 1}, "is answered")
-		tr.add(batch.Time(i), nil, &fact{n: 2}, "is another job")
+		tr.add(batch.Time(i), nil, &jobTruth{n: 1}, "asks")
+		tr.add(batch.Time(i), nil, &jobTruth{n: 1}, "is answered")
+		tr.add(batch.Time(i), nil, &jobTruth{n: 2}, "is another job")
 	}
-	text := tr.text(&fact{n: 1})
+	text := tr.text(&jobTruth{n: 1})
 	if strings.Count(text, "\n") != 2 || !strings.Contains(text, "asks (again, 999 times until 0.000999)") ||
 		strings.Contains(text, "another") {
 		t.Error(text)

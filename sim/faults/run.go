@@ -58,8 +58,8 @@ func try(seed uint64, plant Plant, t *trace) (r Result, w *world) {
 }
 
 // culprit returns the job of a violation; nil if it is about none.
-func (w *world) culprit(wrong string) *fact {
-	for _, f := range w.facts {
+func (w *world) culprit(wrong string) *jobTruth {
+	for _, f := range w.truths {
 		if strings.HasPrefix(wrong, fmt.Sprintf("job j%d:", f.n)) {
 			return f
 		}
@@ -143,7 +143,7 @@ type line struct {
 	until batch.Time
 }
 
-func (t *trace) add(at batch.Time, s *server, f *fact, what string) {
+func (t *trace) add(at batch.Time, s *server, f *jobTruth, what string) {
 	l := line{at: at, site: -1, job: -1, what: what}
 	if s != nil {
 		l.site = int32(s.node)
@@ -162,7 +162,7 @@ const near = 4
 
 // text returns the trace; with a job, only the lines of the job and those of no job. A repeated
 // line is shown once.
-func (t *trace) text(f *fact) string {
+func (t *trace) text(f *jobTruth) string {
 	var kept []line
 	for _, l := range t.lines {
 		if f == nil || l.job < 0 || int(l.job) == f.n {

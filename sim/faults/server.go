@@ -61,7 +61,7 @@ func newServer(w *world, i int) *server {
 
 // call queues a call of the core. What do returns is called once everything that the core knew
 // by then is durable. f is the job of the call, or nil.
-func (s *server) call(f *fact, do func(now batch.Time) (reply func(ok bool))) {
+func (s *server) call(f *jobTruth, do func(now batch.Time) (reply func(ok bool))) {
 	if !s.up {
 		return
 	}
@@ -87,7 +87,7 @@ func (s *server) call(f *fact, do func(now batch.Time) (reply func(ok bool))) {
 }
 
 // doRetry calls the core until the call is durable or the server dies.
-func (s *server) doRetry(f *fact, do func(now batch.Time)) {
+func (s *server) doRetry(f *jobTruth, do func(now batch.Time)) {
 	life := s.life
 	s.call(f, func(now batch.Time) func(bool) {
 		do(now)
@@ -106,7 +106,7 @@ func (s *server) doRetry(f *fact, do func(now batch.Time)) {
 func (s *server) now() batch.Time { return s.clock.read(s.w.now) }
 
 // recall gives the core the record of a job that it has dropped from memory.
-func (s *server) recall(f *fact) {
+func (s *server) recall(f *jobTruth) {
 	if f == nil || s.core.Knows(f.id) {
 		return
 	}
@@ -305,7 +305,7 @@ func (s *server) compete(key batch.Key) {
 // that starts jobs unseen does not ask.
 func (s *server) start(a *attempt) {
 	if s.self {
-		s.host.want(a.key, a.shape)
+		s.host.requestLaunch(a.key, a.shape)
 		return
 	}
 	s.ask(a, 10*batch.Millisecond)
@@ -326,10 +326,10 @@ func (s *server) ask(a *attempt, after batch.Duration) {
 				case !ok:
 					s.ask(a, batch.Second)
 				case err != nil:
-					s.w.say(s, f, "attempt %d/%d must not start: %v", a.key.Epoch, a.key.Attempt, err)
+					s.w.logf(s, f, "attempt %d/%d must not start: %v", a.key.Epoch, a.key.Attempt, err)
 					s.finish(a, batch.EndNeverRan)
 				default:
-					s.host.want(a.key, a.shape)
+					s.host.requestLaunch(a.key, a.shape)
 				}
 			}
 		})

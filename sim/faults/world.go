@@ -22,8 +22,8 @@ type world struct {
 
 	sites  []*server
 	agents []*agent
-	facts  []*fact
-	byID   map[batch.JobID]*fact
+	truths []*jobTruth
+	byID   map[batch.JobID]*jobTruth
 
 	cut  [][]batch.Time // until when messages from one node to another are lost
 	sent int
@@ -46,7 +46,7 @@ const (
 func newWorld(seed uint64, plant Plant, t *trace) *world {
 	w := &world{
 		plant: plant, rng: rand.New(rand.NewPCG(seed, 0x64726f766572)), trace: t,
-		byID: make(map[batch.JobID]*fact),
+		byID: make(map[batch.JobID]*jobTruth),
 	}
 	w.sc = draw(w.rng)
 	for i := range w.sc.sites {
@@ -67,7 +67,7 @@ func newWorld(seed uint64, plant Plant, t *trace) *world {
 func (w *world) run() {
 	for _, s := range w.sites {
 		s.boot()
-		s.troubles()
+		s.scheduleFaults()
 	}
 	for _, a := range w.agents {
 		a.work()
@@ -110,13 +110,13 @@ func (w *world) again(what string) {
 // no job may be accepted or run.
 func (w *world) age() {
 	w.until(w.now.Add(site.Horizon + 24*batch.Hour))
-	for _, f := range w.facts {
+	for _, f := range w.truths {
 		f.lost = true // sites may have forgotten it; only new work would be wrong
 	}
 	w.again("messages came again after the horizon")
-	for _, f := range w.facts {
+	for _, f := range w.truths {
 		if what := w.unsettled(f); what != "" {
-			f.wrong("a message that is too old has brought it back: %s: %s", what, w.whereabouts(f))
+			f.wrong("a message that is too old has brought it back: %s: %s", what, w.locations(f))
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (w *world) step() {
 
 // heal ends the faults: all servers run, and all messages arrive.
 func (w *world) heal() {
-	w.say(nil, nil, "the faults end")
+	w.logf(nil, nil, "the faults end")
 	w.calm = true
 	for i := range w.cut {
 		clear(w.cut[i])
@@ -199,8 +199,8 @@ func (w *world) between(from, to batch.Duration) batch.Duration {
 	return from + batch.Duration(w.rng.Int64N(int64(to-from)+1))
 }
 
-// say adds a line to the trace. s and f can be nil.
-func (w *world) say(s *server, f *fact, format string, a ...any) {
+// logf adds a line to the trace. s and f can be nil.
+func (w *world) logf(s *server, f *jobTruth, format string, a ...any) {
 	if w.trace != nil {
 		w.trace.add(w.now, s, f, fmt.Sprintf(format, a...))
 	}
