@@ -59,6 +59,9 @@ slurm: ## install Slurm for the tests where it is missing and can be (root, apt)
 END_TO_END = /(cmd/[^/]+|cmd/drover-lab/bench|server|client/python|proto/drover/v1|agent/gossip|internal/slurmtest|batch/(slurm|external)|batch/exec/(cgroup|node|supervisor)(/.*)?)$$
 
 # Go caches test results, so a second run tests only what has changed.
+# LONGEST matches those of END_TO_END that start first: they take minutes.
+LONGEST = \/(cmd\/drover|server|batch\/slurm)$$
+
 .PHONY: check
 check: vet ## the inner loop: vet, layout and the fast tests, without race detector, under 2 minutes
 	@go test $(TESTFLAGS) $$(go list ./... | grep -vE '$(END_TO_END)')
@@ -69,7 +72,7 @@ check: vet ## the inner loop: vet, layout and the fast tests, without race detec
 race: ## the tests alone, with the race detector
 	@failed=
 	fast=$$(go list $(PKG) | grep -vE '$(END_TO_END)' || true)
-	live=$$(go list $(PKG) | grep -E '$(END_TO_END)' || true)
+	live=$$(go list $(PKG) | grep -E '$(END_TO_END)' | awk '{ print !/$(LONGEST)/, $$0 }' | sort -s -k1,1n | cut -d' ' -f2 || true)
 	[ -z "$$fast" ] || go test -race -timeout 15m $(TESTFLAGS) $$fast || failed=1
 	[ -z "$$live" ] || go test -race -p $(PROCESSES) -timeout 15m $(TESTFLAGS) $$live || failed=1
 	[ -z "$$failed" ]

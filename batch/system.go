@@ -164,7 +164,7 @@ type Outcome struct {
 	// HostFault: of EndNeverRan if the host lacked something (files, memory, disk). Such
 	// attempts do not count.
 	HostFault bool
-	Reason   string // for people: "exit status 3", "walltime of 90s"
+	Reason    string // for people: "exit status 3", "walltime of 90s"
 }
 
 // Cursor is a position in a system's stream of changes; the zero Cursor is its

@@ -330,7 +330,8 @@ func (w *questionBatch) answer(list []rpc.DraftItem, out []site.Answer) error {
 		case w.full != nil:
 			out[i].Err = w.full
 		default:
-			w.questions = append(w.questions, site.Question{Request: q.Request, From: w.core.Made().Add(max(q.NotBefore, w.delay))})
+			from := w.core.Made().Add(max(q.NotBefore, w.delay))
+			w.questions = append(w.questions, site.Question{Request: q.Request, From: from})
 			w.asked = append(w.asked, i)
 		}
 	}

@@ -120,6 +120,50 @@ func TestJobsEndedByARebootAreLostOrRunAgain(t *testing.T) {
 	}
 }
 
+// Nothing says whether the attempts still run, so the site kills them: a restartable job must not run
+// beside its first copy. All other jobs of the site continue.
+func TestADamagedAttemptFileLosesOnlyItsJob(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	p := newProcessSite(t, "lyon", "")
+	p.run()
+	once := p.submit(newID(t), g.request("once", 1, true, 0)).GetId()
+	again := p.submit(newID(t), g.request("again", 1, true, 0)).GetId()
+	for _, id := range []string{once, again} {
+		p.ready(id)
+	}
+	waits := p.submit(newID(t), g.request("once", 4, false, 0)).GetId()
+	p.kill()
+	p.killSupervisors()
+	_, _, pids := g.lines(t)
+	for _, id := range []string{once, again} {
+		p.edit(id, func(b []byte) []byte {
+			b = bytes.Clone(b)
+			b[1] ^= 0x20
+			return b
+		})
+	}
+	p.run()
+	if j := untilJob(t, p.client, once, final); j.GetState() != failed ||
+		!strings.Contains(j.GetOutcome().GetReason(), "damaged") {
+		t.Errorf("once: %v", j)
+	}
+	for _, id := range []string{once, again} {
+		await(t, pids[id]) // the first copy was killed
+	}
+	p.until(again, running)
+	g.open()
+	if j := untilJob(t, p.client, again, final); j.GetState() != done || j.GetAttempt() != 2 {
+		t.Errorf("again: %v", j)
+	}
+	if j := untilJob(t, p.client, waits, final); j.GetState() != done {
+		t.Errorf("the waiting job: %v", j)
+	}
+	if lines, _, _ := g.lines(t); lines[once] != 1 || lines[again] != 2 || lines[waits] != 1 {
+		t.Errorf("runs: %v", lines)
+	}
+}
+
 func TestJobThatDeletesItsClaimRunsOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

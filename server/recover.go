@@ -12,6 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -63,7 +64,8 @@ func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.Recovere
 	}
 	removed := j.State == site.Starting && s.data.LacksAttempts(j.ID)
 	if j.Started == batch.Never && !removed {
-		if _, err := s.bar(j.Key()); err != nil {
+		_, err := s.bar(j.Key())
+		if _, damaged := errors.AsType[*journal.DamagedError](err); err != nil && !damaged {
 			return site.RecoveredAttempt{}, nil, err
 		}
 	}

@@ -84,8 +84,9 @@ func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []b
 // Ended reports that the attempt ended at now, and what it wrote. If the batch system refuses to
 // queue it, the end is batch.EndStartFailed. Another attempt follows after batch.EndNeverRan, and
 // after batch.EndLost if the job is restartable or has a checkpoint; Config.Attempts limits their
-// number, without those that the host could not launch. After batch.EndStopped another attempt continues from the checkpoint. After
-// batch.EndFailed another attempt starts from the beginning if the request has retries left.
+// number, without those that the host could not launch. After batch.EndStopped another attempt
+// continues from the checkpoint. After batch.EndFailed another attempt starts from the beginning if
+// the request has retries left.
 func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outputs []Output) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {

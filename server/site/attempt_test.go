@@ -46,7 +46,7 @@ func TestAnAttemptThatNeverRanIsFollowedByAnotherOne(t *testing.T) {
 func TestAttemptsThatTheHostCouldNotLaunchDoNotCount(t *testing.T) {
 	s, key := in(t, Starting)
 	short := batch.Outcome{End: batch.EndNeverRan, Reason: "no files", HostFault: true}
-	for n := range uint32(2 * s.config.Attempts) {
+	for n := range 2 * s.config.Attempts {
 		j, err := s.Ended(5, key, short, nil)
 		if err != nil || j.State != Waiting || j.Attempt != n+2 || j.FailedAttempts != 0 {
 			t.Fatalf("after %d attempts: %+v, %v", n+1, j, err)

@@ -144,6 +144,11 @@ func readStat(pid string) (stat, error) {
 
 // members returns the living processes of a group.
 func members(pgid int) ([]int, error) {
+	return living(func(s stat) bool { return s.group == pgid })
+}
+
+// living returns the living processes that are wanted.
+func living(wanted func(stat) bool) ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -160,7 +165,7 @@ func members(pgid int) ([]int, error) {
 			continue
 		}
 		// One that cannot be read has ended since.
-		if s, err := readStat(name); err == nil && s.group == pgid && !s.dead() {
+		if s, err := readStat(name); err == nil && wanted(s) && !s.dead() {
 			pids = append(pids, pid)
 		}
 	}
@@ -182,10 +187,20 @@ func (id ID) KillRest() (left bool) {
 // number of the group may have been reused, so only processes with this value of Mark in
 // their environment are killed.
 func (id ID) KillMarked(mark string) (left bool, err error) {
+	return killAll(mark, func() ([]int, error) { return members(id.Pid) })
+}
+
+// KillAllMarked kills all processes with this value of Mark in their environment, and returns when
+// all are gone. It is for programs of which no process is known.
+func KillAllMarked(mark string) (left bool, err error) {
+	return killAll(mark, func() ([]int, error) { return living(func(stat) bool { return true }) })
+}
+
+func killAll(mark string, list func() ([]int, error)) (left bool, err error) {
 	want := []byte(Mark + "=" + mark)
 	deadline := time.Now().Add(GoneWait)
 	for pauses := newPauses(); ; {
-		found, err := killMarked(id.Pid, want)
+		found, err := killMarked(list, want)
 		if err != nil || found == 0 {
 			return false, err
 		}
@@ -196,10 +211,10 @@ func (id ID) KillMarked(mark string) (left bool, err error) {
 	}
 }
 
-func killMarked(pgid int, want []byte) (found int, err error) {
-	pids, err := members(pgid)
+func killMarked(list func() ([]int, error), want []byte) (found int, err error) {
+	pids, err := list()
 	if err != nil {
-		return 0, fmt.Errorf("processes of group %d: %w", pgid, err)
+		return 0, fmt.Errorf("list processes: %w", err)
 	}
 	for _, pid := range pids {
 		fd, err := unix.PidfdOpen(pid, 0)

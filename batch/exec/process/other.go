@@ -76,6 +76,9 @@ func (*Gated) Open() error { return errors.ErrUnsupported }
 // Shut is not supported here.
 func (*Gated) Shut() {}
 
+// KillAllMarked is not supported here.
+func KillAllMarked(string) (bool, error) { return false, errors.ErrUnsupported }
+
 // KillRest is not supported here.
 func (ID) KillRest() bool { return false }
 

@@ -128,9 +128,9 @@ func TestADamagedAttemptFileIsLostAndNothingRuns(t *testing.T) {
 	if e := p.Wait(); !e.Lost {
 		t.Errorf("%+v", e)
 	}
-	if _, _, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); err == nil ||
-		!strings.Contains(err.Error(), "1-1, line 1") {
-		t.Errorf("attach: %v", err)
+	st, p, err := c.Attach(t.Context(), key("job", 1), attempts(dir))
+	if err != nil || p != nil || st.Condition != attempt.Lost || !strings.Contains(st.Reason, "damaged") {
+		t.Errorf("attach: %+v, %v, %v", st, p, err)
 	}
 }
 

@@ -102,11 +102,27 @@ func (s *supervisor) forget(t *program) {
 func (s *supervisor) Attach(ctx context.Context, a attempt.Name) (attempt.Status, error) {
 	return s.settle(ctx, a, func(t *program) (attempt.Status, error) {
 		state, err := journal.Read(t.Dir, t.File())
+		if damaged, ok := errors.AsType[*journal.DamagedError](err); ok {
+			return s.abandon(t, damaged)
+		}
 		if err != nil {
 			return attempt.Status{}, err
 		}
 		return s.found(t, state)
 	})
+}
+
+// abandon ends an attempt whose file is damaged. Nothing says whether and as which process it runs,
+// so all processes that carry its mark are killed before it is reported as lost: another attempt
+// must not run beside them.
+func (s *supervisor) abandon(t *program, damaged *journal.DamagedError) (attempt.Status, error) {
+	left, err := process.KillAllMarked(t.Mark())
+	if err != nil {
+		return attempt.Status{}, errors.Join(damaged, err)
+	}
+	s.warnLeft(t, left)
+	s.log.Error("attempt file damaged, attempt lost", "attempt", t.Mark(), "error", damaged)
+	return attempt.Status{Condition: attempt.Lost, Reason: "its record is damaged", Ended: time.Now()}, nil
 }
 
 // Signal sends sig to all processes of an attempt. It returns os.ErrProcessDone when the
@@ -392,7 +408,12 @@ func (s *supervisor) saveAgain(t *program, end journal.End) {
 			s.log.Warn("attempt directory is gone, its end is dropped", "attempt", t.Mark())
 			break
 		}
-		if err := journal.AppendEnd(t.Dir, t.File(), end); err == nil {
+		err := journal.AppendEnd(t.Dir, t.File(), end)
+		if damaged, ok := errors.AsType[*journal.DamagedError](err); ok {
+			s.log.Error("attempt file damaged, its end is dropped", "attempt", t.Mark(), "error", damaged)
+			break
+		}
+		if err == nil {
 			break
 		}
 	}
