@@ -206,6 +206,14 @@ func (s *Server) revise(ctx context.Context, d *site.Draft, c *rpc.DraftCall) (o
 			return out, err
 		}
 	}
+	if delay := s.launches.delay(time.Now()); delay > 0 { // the plan does not know that nothing starts
+		for _, list := range [][]site.Answer{out.Edits, out.Questions} {
+			for i := range list {
+				list[i].Quote.Wait += delay
+				list[i].Quote.Completion += delay
+			}
+		}
+	}
 	out.Age = s.now().Sub(d.Made())
 	return out, nil
 }
@@ -300,8 +308,7 @@ const atOnce = 256
 // questionBatch groups questions by kind and returns the answers in the original order.
 type questionBatch struct {
 	core      *site.Draft
-	delay     batch.Duration // of all starts, while launches fail
-	full      error          // why no further job can be put; nil if one can
+	full      error // why no further job can be put; nil if one can
 	questions []site.Question
 	jobs      []batch.JobID
 	asked     []int // the indices of the answers to questions
@@ -310,7 +317,7 @@ type questionBatch struct {
 }
 
 func newQuestionBatch(s *Server, core *site.Draft) *questionBatch {
-	w := &questionBatch{core: core, delay: s.launches.delay(time.Now()), answers: make([]site.Answer, atOnce)}
+	w := &questionBatch{core: core, answers: make([]site.Answer, atOnce)}
 	if core.Waiting() >= s.cfg.Limits.Waiting {
 		w.full = s.queueFull()
 	}
@@ -330,16 +337,11 @@ func (w *questionBatch) answer(list []rpc.DraftItem, out []site.Answer) error {
 		case w.full != nil:
 			out[i].Err = w.full
 		default:
-			from := w.core.Made().Add(max(q.NotBefore, w.delay))
-			w.questions = append(w.questions, site.Question{Request: q.Request, From: from})
+			w.questions = append(w.questions, site.Question{Request: q.Request, From: w.core.Made().Add(q.NotBefore)})
 			w.asked = append(w.asked, i)
 		}
 	}
 	w.core.Standing(w.jobs, w.answers[:len(w.jobs)])
-	for i := range w.jobs {
-		w.answers[i].Quote.Wait += w.delay
-		w.answers[i].Quote.Completion += w.delay
-	}
 	err := w.file(w.stood, out)
 	w.core.Quotes(w.questions, w.answers[:len(w.questions)])
 	return errors.Join(err, w.file(w.asked, out))

@@ -30,7 +30,7 @@ func (p *processSite) limitFiles(most uint64) (lift func()) {
 }
 
 // A shortage of the host must not use up the attempts of the waiting jobs: the site stops launching,
-// reports why, expects later starts, and continues.
+// reports why, and continues.
 func TestAPassingLaunchFailureFailsNoJob(t *testing.T) {
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "policy: {name: fcfs}\nnodes: [{count: 8, processors: 1}]")
@@ -57,10 +57,6 @@ func TestAPassingLaunchFailureFailsNoJob(t *testing.T) {
 	defer tick.Stop()
 	for problem() == "" {
 		<-tick.C
-	}
-	res, err := p.client.Estimate(within(t), &droverv1.EstimateRequest{Request: g.request("once", 1, false, 0)})
-	if wait := res.GetQuote().GetWait().AsDuration(); err != nil || wait < firstLaunchPause/10 {
-		t.Errorf("an estimate while launches fail: wait %v, %v", wait, err)
 	}
 	for failures := 0; failures < 2; { // the second pause is twice as long
 		<-tick.C

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 func TestLaunchesPauseLongerWithEachFailureAndContinueAfterASuccess(t *testing.T) {
@@ -46,5 +48,47 @@ func TestLaunchesPauseLongerWithEachFailureAndContinueAfterASuccess(t *testing.T
 	}
 	if d := l.delay(at); d > batch.Duration(2*firstLaunchPause/time.Microsecond) {
 		t.Errorf("the first delay after a success is %v", d)
+	}
+}
+
+// While launches fail, nothing starts as the plan says. All answers are later by as long as launches
+// have failed, so that new and waiting jobs go to other sites.
+func TestEstimatesAndDraftsCountTheTimeWithoutLaunches(t *testing.T) {
+	s, _, queue := crew(t, configured(t, "policy: {name: cbf}"))
+	ask := func() (estimate time.Duration, answers []time.Duration) {
+		t.Helper()
+		res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: wide})
+		if err != nil {
+			t.Fatal(err)
+		}
+		elsewhere := newID(t)
+		d := s.draft(t, &droverv1.DraftRequest{
+			Round: newID(t), Begin: true, End: true,
+			Edits:     []*droverv1.DraftEdit{{JobId: elsewhere, Put: true, Request: wide}},
+			Questions: append(standing(queue[0]), &droverv1.DraftQuestion{JobId: newID(t), Request: wide}),
+		})
+		for _, q := range slices.Concat(d.GetEdits(), d.GetAnswers()) {
+			answers = append(answers, q.GetCompletion().AsDuration())
+		}
+		return res.GetQuote().GetCompletion().AsDuration(), answers
+	}
+	_, before := ask()
+	s.launches.failed(time.Now(), "no files")
+	s.launches.mu.Lock()
+	s.launches.since = s.launches.since.Add(-time.Hour)
+	s.launches.until = s.launches.until.Add(time.Hour)
+	s.launches.mu.Unlock()
+	estimate, after := ask()
+	if estimate < time.Hour {
+		t.Errorf("estimate %v", estimate)
+	}
+	for i := range before {
+		if later := after[i] - before[i]; later < time.Hour-10*time.Second || later > time.Hour+10*time.Second {
+			t.Errorf("answer %d of the draft: %v, was %v", i, after[i], before[i])
+		}
+	}
+	s.launches.succeeded()
+	if estimate, _ := ask(); estimate > time.Hour {
+		t.Errorf("after a success: estimate %v", estimate)
 	}
 }

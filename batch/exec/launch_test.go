@@ -94,15 +94,17 @@ type refusing struct{ err error }
 func (l refusing) Launch(Spec) (Launched, error) { return nil, l.err }
 
 func TestLaunchThatRanNothingDiffersFromAFailedOne(t *testing.T) {
-	for err, want := range map[error]batch.End{
-		errors.New("no such file"):                         batch.EndStartFailed,
-		fmt.Errorf("claimed by a server: %w", ErrNeverRan): batch.EndNeverRan,
+	for err, want := range map[error]batch.Outcome{
+		errors.New("no such file"):                                {End: batch.EndStartFailed},
+		fmt.Errorf("claimed by a server: %w", ErrNeverRan):        {End: batch.EndNeverRan},
+		fmt.Errorf("no files: %w, %w", ErrNeverRan, ErrHostFault): {End: batch.EndNeverRan, HostFault: true},
 	} {
 		p := newToy(4)
 		s := open(t, Config{Launcher: refusing{err}, Policy: p})
 		do(t, s, submission("a", 4, self("exit")))
 		f := await(t, s, "a", batch.PhaseEnded)
-		if diff := cmp.Diff(batch.Outcome{End: want, Reason: err.Error()}, f.Outcome); diff != "" {
+		want.Reason = err.Error()
+		if diff := cmp.Diff(want, f.Outcome); diff != "" {
 			t.Error(diff)
 		}
 		wantTold(t, s, p, "submit a, finish a")

@@ -43,15 +43,30 @@ func TestAnAttemptThatNeverRanIsFollowedByAnotherOne(t *testing.T) {
 	}
 }
 
+// The job has one attempt left, and keeps it.
 func TestAttemptsThatTheHostCouldNotLaunchDoNotCount(t *testing.T) {
 	s, key := in(t, Starting)
-	short := batch.Outcome{End: batch.EndNeverRan, Reason: "no files", HostFault: true}
-	for n := range 2 * s.config.Attempts {
-		j, err := s.Ended(5, key, short, nil)
-		if err != nil || j.State != Waiting || j.Attempt != n+2 || j.FailedAttempts != 0 {
-			t.Fatalf("after %d attempts: %+v, %v", n+1, j, err)
+	short := neverRan
+	short.HostFault = true
+	end := func(o batch.Outcome) Job {
+		t.Helper()
+		j, err := s.Ended(5, key, o, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
 		key = j.Key()
+		return j
+	}
+	for range s.config.Attempts - 1 {
+		end(neverRan)
+	}
+	for range 2 * s.config.Attempts {
+		if j := end(short); j.State != Waiting || j.FailedAttempts != s.config.Attempts-1 {
+			t.Fatalf("after a fault of the host: %+v", j)
+		}
+	}
+	if j := end(neverRan); j.State != Failed {
+		t.Errorf("after the last attempt: %+v", j)
 	}
 }
 

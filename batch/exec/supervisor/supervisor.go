@@ -282,7 +282,7 @@ func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) 
 	var damaged *journal.DamagedError
 	switch {
 	case errors.As(err, &damaged):
-		return attempt.Status{}, err
+		return s.abandon(t, damaged)
 	case err != nil:
 		s.log.Error("claim failed", "attempt", t.Mark(), "error", err)
 		return attempt.Status{Condition: attempt.NeverRan, Reason: "claim: " + publicMessage(err), Ended: time.Now()},
