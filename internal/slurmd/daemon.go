@@ -35,8 +35,7 @@ func launch(dir string, env []string, args ...string) (*daemon, error) {
 	cmd := exec.CommandContext(context.Background(), path, args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	cmd.Env = append(append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin"), env...)
-	cmd.SysProcAttr = childAttributes()
-	if err := cmd.Start(); err != nil {
+	if err := start(cmd); err != nil {
 		return nil, fmt.Errorf("%s: %w", args[0], err)
 	}
 	d := &daemon{cmd: cmd, gone: make(chan struct{})}

@@ -2,7 +2,13 @@
 
 package slurmd
 
-import "syscall"
+import (
+	"os/exec"
+	"syscall"
+)
 
-// childAttributes give a daemon its own process group.
-func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// start starts a daemon in its own process group.
+func start(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd.Start()
+}
