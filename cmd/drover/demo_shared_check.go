@@ -139,7 +139,7 @@ const (
 	mostOff       = 0.10 // of a share that is used
 	leastMeasured = 2 * time.Second
 	servedWithin  = time.Second
-	mostLoad      = 1.05 // of the processors of the host, by all running jobs
+	mostLoad      = 1.01 // of the processors of the host, by all running jobs
 	growsWithin   = time.Second
 )
 
@@ -218,15 +218,16 @@ func checkShares(v *sharedSummary) (result, text string) {
 		return checkUnknown, "this host measures nothing"
 	}
 	judged, worst := 0, -1
-	var given, missing float64
+	var missing float64 // processor-seconds of the jobs that used too little
 	for n := range v.Jobs {
 		j := &v.Jobs[n]
 		if j.Measured < leastMeasured.Seconds() || j.Kind != kindLong {
 			continue
 		}
 		judged++
-		given += j.Measured * j.Share
-		missing += j.Measured * (j.Share - j.Used)
+		if j.Error < -mostOff {
+			missing += j.Measured * (j.Share - j.Used)
+		}
 		if worst < 0 || math.Abs(j.Error) > math.Abs(v.Jobs[worst].Error) {
 			worst = n
 		}
@@ -240,9 +241,10 @@ func checkShares(v *sharedSummary) (result, text string) {
 		return checkPassed, text
 	}
 	if why, busy := v.busy(); busy && v.Jobs[worst].Error < 0 {
-		// All shares together are all processors of the nodes.
-		short := float64(v.Nodes) + *v.Others - float64(runtime.NumCPU())
-		if want := missing / given * float64(v.Nodes); short > want/2 {
+		// All shares together are all processors of the nodes. A few others at the wrong moment
+		// are enough for one job.
+		short := (float64(v.Nodes) + *v.Others - float64(runtime.NumCPU())) * v.Took
+		if short > missing/2 {
 			return checkUnknown, why + text
 		}
 	}

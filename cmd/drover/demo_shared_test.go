@@ -148,10 +148,10 @@ func TestSharesAreComparedWithMeasuredUse(t *testing.T) {
 			sharedSummary{Ways: all, Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%",
 		},
 		"no room": {sharedSummary{
-			Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.2)},
+			Ways: all, Nodes: many, Others: new(1.0), Took: 10, Jobs: []sharedJobSummary{long(10, 0.3, 0.2)},
 		}, checkUnknown, "other programs used 1.00"},
 		"room enough": {
-			sharedSummary{Ways: all, Others: new(0.0), Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}},
+			sharedSummary{Ways: all, Others: new(0.0), Took: 10, Jobs: []sharedJobSummary{long(10, 0.3, 0.2)}},
 			checkFailed,
 			"-33.3%",
 		},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,15 +36,30 @@ func launch(dir string, env []string, args ...string) (*daemon, error) {
 	cmd := exec.CommandContext(context.Background(), path, args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	cmd.Env = append(append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin"), env...)
-	if err := start(cmd); err != nil {
+	d, err := start(cmd)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", args[0], err)
 	}
-	d := &daemon{cmd: cmd, gone: make(chan struct{})}
-	go func() {
-		defer close(d.gone)
-		_ = d.cmd.Wait() // usually ended by a signal
-	}()
 	return d, nil
+}
+
+// start starts a daemon on a thread that lives as long as the daemon: the kernel takes the end
+// of the forking thread for the end of the parent.
+func start(cmd *exec.Cmd) (*daemon, error) {
+	cmd.SysProcAttr = childAttributes()
+	d := &daemon{cmd: cmd, gone: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(d.gone)
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // usually ended by a signal
+		}
+	}()
+	return d, <-started
 }
 
 func (d *daemon) stop() {

@@ -21,8 +21,11 @@ func TestADaemonOutlivesTheThreadThatStartedIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	thread := make(chan int)
-	var run func()
+	var (
+		d      *daemon
+		run    func()
+		thread = make(chan int)
+	)
 	run = func() {
 		runtime.LockOSThread() // and never unlocked
 		if syscall.Gettid() == syscall.Getpid() {
@@ -32,15 +35,17 @@ func TestADaemonOutlivesTheThreadThatStartedIt(t *testing.T) {
 			<-done
 			return
 		}
-		if err := start(echo); err != nil {
+		if d, err = start(echo); err != nil {
 			t.Error(err)
 		}
 		thread <- syscall.Gettid()
 	}
 	go run()
 	task := fmt.Sprintf("/proc/self/task/%d", <-thread)
-	for err == nil { // until the thread has ended
-		_, err = os.Stat(task)
+	for { // until the thread has ended
+		if _, err := os.Stat(task); err != nil {
+			break
+		}
 	}
 	if _, err := in.Write([]byte("alive\n")); err != nil {
 		t.Error(err)
@@ -49,7 +54,8 @@ func TestADaemonOutlivesTheThreadThatStartedIt(t *testing.T) {
 		t.Errorf("the daemon answered %q: %v", said, err)
 	}
 	_ = in.Close()
-	if err := echo.Wait(); err != nil {
-		t.Error(err)
+	<-d.gone
+	if !echo.ProcessState.Success() {
+		t.Error(echo.ProcessState)
 	}
 }

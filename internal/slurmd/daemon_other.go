@@ -2,13 +2,7 @@
 
 package slurmd
 
-import (
-	"os/exec"
-	"syscall"
-)
+import "syscall"
 
-// start starts a daemon in its own process group.
-func start(cmd *exec.Cmd) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return cmd.Start()
-}
+// childAttributes give a daemon its own process group.
+func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

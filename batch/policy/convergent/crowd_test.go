@@ -14,7 +14,6 @@ func TestSchedulesAreReproducible(t *testing.T) {
 	for _, a := range algorithms {
 		for _, preset := range []string{"paper", "deadlines"} {
 			t.Run(a+"/"+preset, func(t *testing.T) {
-				t.Parallel()
 				run := func() []string {
 					p, list := crowd(7, 20, 6, 150, 60)
 					return play(t, policy(t, p, batch.Settings{"algorithm": a, "preset": preset}), p, list).lines

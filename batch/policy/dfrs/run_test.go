@@ -115,7 +115,6 @@ func TestEveryAlgorithmEndsAllJobsWithinTheMachine(t *testing.T) {
 	platform := cluster(16, 100)
 	for _, a := range append(dfrs.All(), dfrs.EquiPartition) {
 		t.Run(a.String(), func(t *testing.T) {
-			t.Parallel()
 			p := policy(t, platform, batch.Settings{"algorithm": a.String(), "period": "600s"})
 			o := newObserved()
 			jobs := random(7, 120, 16, 400*batch.Second)
