@@ -31,7 +31,7 @@ SLURM_JOBS   ?= 200
 # NODES_TIME is for how long `make soak` lets the hosts of a site fail.
 NODES_TIME   ?= 5m
 # PROCESSES is how many packages are tested at a time: many of them mostly wait.
-PROCESSES    ?= $(shell echo $$(($$(nproc) * 2)))
+PROCESSES    ?= $(shell echo $$(($$(nproc) * 3 / 2)))
 # AGAINST is what `make breaking` compares the wire format with: the last release.
 AGAINST      ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 
