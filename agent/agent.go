@@ -39,6 +39,9 @@ const longestRetry = 5 * batch.Minute
 type membership interface {
 	Members() []gossip.Member
 	Changed() <-chan struct{}
+	Learn(known []gossip.Known)
+	Departed(within time.Duration) []string
+	Forget(server string) bool
 	Leave(ctx context.Context) error
 	Close() error
 }
@@ -65,9 +68,8 @@ type Agent struct {
 
 	mu     sync.Mutex
 	view   mapping.View
-	peers  map[string]*rpc.Peer  // by site
-	left   map[string]batch.Time // sites that said goodbye, and when
-	joined int                   // servers in the group, described or not
+	peers  map[string]*rpc.Peer // by site
+	joined int                  // servers in the group, described or not
 	jobs   *mapping.Jobs
 	drain  *mapping.Drain
 }
@@ -92,7 +94,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	group, err := gossip.Join(gossip.Config{
 		Name: cfg.Name, Role: gossip.Agent, Bind: cfg.Gossip.Bind, URL: url, API: apiVersion,
-		Seeds: cfg.Gossip.Seeds, Rejoin: cfg.Gossip.Rejoin, Logger: log.Named("gossip"),
+		Seeds: cfg.Gossip.Seeds, Rejoin: cfg.Gossip.Rejoin, Roster: cfg.rosterFile(), Logger: log.Named("gossip"),
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("agent %s: %w", cfg.Name, err), listener.Close())
@@ -109,7 +111,7 @@ func newAgent(cfg Config, log hclog.Logger, group membership) *Agent {
 		servers:  rpc.NewServers(cfg.Patience),
 		draining: make(chan struct{}, 1),
 		turn:     make(chan struct{}, 1), later: rounds.NewMemory(),
-		peers: make(map[string]*rpc.Peer), left: make(map[string]batch.Time),
+		peers: make(map[string]*rpc.Peer),
 		jobs: mapping.NewJobs(mapping.JobsLimits{
 			Active: cfg.Remember, Gone: goneRemembered, GoneFor: goneFor,
 		}),

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,9 @@ type Config struct {
 	// URL is how others reach the service; empty for http:// and the listen address.
 	URL    string `yaml:"url"`
 	Gossip Gossip `yaml:"gossip"`
+	// DataDir keeps the list of the sites that the agent has known; "" for none. Then the servers tell
+	// it of sites that do not answer.
+	DataDir string `yaml:"data_dir"`
 	// Patience bounds how long the agent waits for a site's answer.
 	Patience time.Duration `yaml:"patience"`
 	// Poll is how often the agent asks each site for its queue and whether it drains.
@@ -106,6 +110,14 @@ func Default() Config {
 		Drain:        Drain{AtOnce: 8, Retry: 5 * time.Second},
 		Reallocation: defaultReallocation(),
 	}
+}
+
+// rosterFile returns the path of the list of sites, "" for none.
+func (c *Config) rosterFile() string {
+	if c.DataDir == "" {
+		return ""
+	}
+	return filepath.Join(c.DataDir, "members.json")
 }
 
 // FieldError is one problem of a configuration.

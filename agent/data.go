@@ -121,7 +121,7 @@ func (a *Agent) dataNowhere(id, field string, results []result[holdings], silent
 			text += "; " + why
 		}
 	}
-	names := a.recentlyLeft()
+	names := a.group.Departed(leftFor)
 	for _, s := range silent {
 		names = append(names, s.Site)
 	}

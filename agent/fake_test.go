@@ -174,16 +174,28 @@ func (f *fakeServer) ListJobs(
 
 // fakeGroup is a group whose members a test sets.
 type fakeGroup struct {
-	mu      sync.Mutex
-	members []gossip.Member
-	changed chan struct{}
-	leaving func() // called by Leave; may be nil
+	mu       sync.Mutex
+	members  []gossip.Member
+	departed []string
+	changed  chan struct{}
+	leaving  func() // called by Leave; may be nil
 }
 
 func (g *fakeGroup) Members() []gossip.Member {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.members)
+}
+func (g *fakeGroup) Learn([]gossip.Known)            {}
+func (g *fakeGroup) Departed(time.Duration) []string { return g.departed }
+
+// Forget removes a lost member.
+func (g *fakeGroup) Forget(name string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before := len(g.members)
+	g.members = slices.DeleteFunc(g.members, func(m gossip.Member) bool { return m.Name == name && m.Lost })
+	return len(g.members) < before
 }
 func (g *fakeGroup) Changed() <-chan struct{} { return g.changed }
 func (g *fakeGroup) Close() error             { return nil }

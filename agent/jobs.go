@@ -112,11 +112,12 @@ func (a *Agent) jobNowhere(id string, silent []string) *problem.Problem {
 	if len(silent) > 0 {
 		return &problem.Problem{
 			Reason: problem.Unreachable, Retryable: true,
-			Message: fmt.Sprintf("no site that answers has job %q; no answer from %s", id, strings.Join(silent, ", ")),
-			Hint:    "the job may be at a site that does not answer; try again",
+			Message: fmt.Sprintf("job %q may be at %s, which does not answer; no other site has it", id,
+				strings.Join(silent, " or ")),
+			Hint: "try again when it is back; drover forget SITE drops a site that never comes back",
 		}
 	}
-	if left := a.recentlyLeft(); len(left) > 0 {
+	if left := a.group.Departed(leftFor); len(left) > 0 {
 		return &problem.Problem{
 			Reason: problem.Unreachable, Retryable: true,
 			Message: fmt.Sprintf("no site that answers has job %q; sites that were stopped may have it: %s",

@@ -15,8 +15,9 @@ import (
 
 // The reasons that the agent gives for a move.
 const (
-	byHand   = "by hand"
-	forDrain = "drain"
+	byHand        = "by hand"
+	forDrain      = "drain"
+	forWithdrawal = "service withdrawn"
 )
 
 // anyGain is the least gain of a move at any price: minus a hundred years, which no
@@ -131,7 +132,7 @@ func (a *Agent) wakeDrain() {
 	}
 }
 
-// drainSites moves the waiting jobs of draining sites away until ctx ends.
+// drainSites moves the waiting jobs of draining sites, and of withdrawn services, away until ctx ends.
 func (a *Agent) drainSites(ctx context.Context) {
 	tick := time.NewTicker(a.cfg.Poll) // pauses after failures end without news
 	defer tick.Stop()
@@ -148,7 +149,7 @@ func (a *Agent) drainSites(ctx context.Context) {
 	}
 }
 
-// eviction is a job that is to leave a draining site now.
+// eviction is a job that is to leave its site now.
 type eviction struct {
 	site *mapping.Site
 	peer *rpc.Peer
@@ -163,10 +164,10 @@ func (a *Agent) evictions() []eviction {
 	for _, s := range a.view.Sites(nil) {
 		switch {
 		case s.Lost: // its drain continues when it is back
-		case !s.Load.Draining:
+		case !s.Load.Empties():
 			a.drain.Stop(s.Name)
 		default:
-			for _, id := range a.drain.Next(a.now(), s.Name, a.jobs, nil) {
+			for _, id := range a.drain.Next(a.now(), s, a.jobs, nil) {
 				out = append(out, eviction{site: s, peer: a.peers[s.Name], job: id})
 			}
 		}
@@ -211,8 +212,8 @@ func outcomeOf(err error) mapping.Outcome {
 	return mapping.NoSite
 }
 
-// moveAway moves a job of a draining site to the best other one, and returns its name.
-// It asks the site first whether it still drains: what the agent knows is as old as
+// moveAway moves a job that leaves its site to the best other one, and returns its name.
+// It asks the site first whether the job still leaves: what the agent knows is as old as
 // its last poll.
 func (a *Agent) moveAway(ctx context.Context, e eviction) (string, error) {
 	status, err := askOne(ctx, a, e.site, e.peer, func(ctx context.Context) (rpc.Status, error) {
@@ -221,8 +222,9 @@ func (a *Agent) moveAway(ctx context.Context, e eviction) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if a.setLoad(e.site.Name, status.Load()); !status.Load().Draining {
-		return "", problem.New(problem.NotWaiting, "the site no longer drains")
+	load := status.Load()
+	if a.setLoad(e.site.Name, load); !load.Empties() {
+		return "", problem.New(problem.NotWaiting, "no job leaves the site any more")
 	}
 	job, err := askOne(ctx, a, e.site, e.peer, func(ctx context.Context) (rpc.Job, error) {
 		return e.peer.Job(ctx, e.job)
@@ -233,6 +235,9 @@ func (a *Agent) moveAway(ctx context.Context, e eviction) (string, error) {
 	if job.State() != mapping.Waiting {
 		return "", problem.New(problem.NotWaiting, "the job is %v", job.State())
 	}
+	if !load.Leaves(job.Request().Service()) {
+		return "", problem.New(problem.NotWaiting, "the site offers the service again")
+	}
 	if job.Stays() {
 		return "", problem.New(problem.NotMovable, "the job has an agreement, or is in a reservation: it stays")
 	}
@@ -241,6 +246,10 @@ func (a *Agent) moveAway(ctx context.Context, e eviction) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = a.orderMove(ctx, at, to, rpc.MoveOrder{Job: e.job, MinGain: anyGain, Reason: forDrain, Agent: a.cfg.Name})
+	order := rpc.MoveOrder{Job: e.job, MinGain: anyGain, Reason: forDrain, Agent: a.cfg.Name}
+	if !load.Draining {
+		order.Reason = forWithdrawal
+	}
+	_, err = a.orderMove(ctx, at, to, order)
 	return to.Site, err
 }

@@ -108,12 +108,39 @@ func (a *Agent) ListServices(text string, size int, from string) ([]rpc.OfferedS
 				index[name] = at
 				all = append(all, rpc.OfferedService{Service: service})
 			}
-			all[at].Sites = append(all[at].Sites, s.Name)
+			w := s.Load.Withdrawal(name)
+			switch {
+			case w == nil:
+				all[at].Sites = append(all[at].Sites, s.Name)
+			case all[at].Withdrawn == nil:
+				all[at].Withdrawn = map[string]string{s.Name: w.Reason}
+			default:
+				all[at].Withdrawn[s.Name] = w.Reason
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b rpc.OfferedService) int { return strings.Compare(a.Name(), b.Name()) })
 	all, next := page(all, func(s rpc.OfferedService) string { return s.Name() }, size, from)
 	return all, next, nil
+}
+
+// ForgetSite drops a site that does not answer and never comes back.
+func (a *Agent) ForgetSite(name string) error {
+	if a.group.Forget(name) {
+		a.log.Warn("site forgotten", "site", name)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.drop(name)
+		return nil
+	}
+	if _, _, err := a.siteNamed(name); err != nil {
+		return err
+	}
+	return &problem.Problem{
+		Reason: problem.SiteAnswers, Field: "site", Message: "site " + name + " answers",
+		Accepted: "a site that does not answer",
+		Hint:     "stop its server first",
+	}
 }
 
 // SetDraining starts or stops draining a site.

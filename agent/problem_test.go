@@ -54,12 +54,3 @@ func TestARequestThatAllSitesRefuseIsNotRetryable(t *testing.T) {
 		}
 	}
 }
-
-func TestRecentlyLeftForgetsSitesAfterAnHour(t *testing.T) {
-	a := newAgent(Default(), nil, nil)
-	a.left["nancy"] = a.now()
-	a.left["lyon"] = a.now().Add(-2 * leftFor)
-	if got := a.recentlyLeft(); len(got) != 1 || got[0] != "nancy" {
-		t.Error(got)
-	}
-}

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/agent/rpc"
-	"github.com/seed-9b8f70bb/drover/batch"
 )
 
 // following is what the agent does for one server of the group.
@@ -54,7 +52,7 @@ func (a *Agent) update(ctx context.Context, servers map[string]following) {
 		now := following{generation: m.Generation, lost: m.Lost, cancel: func() {}}
 		if m.Lost {
 			a.log.Warn("site stopped answering", "site", m.Name)
-			a.setLost(m.Name)
+			a.setLost(m)
 		} else {
 			var attended context.Context
 			attended, now.cancel = context.WithCancel(ctx)
@@ -118,10 +116,18 @@ func (a *Agent) describe(ctx context.Context, m gossip.Member) *rpc.Peer {
 	if err != nil {
 		return nil // ctx has ended
 	}
+	// A server that says that it does not know a job has told before where else the job can be.
+	a.group.Learn(p.Known())
+	members := a.group.Members()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if ctx.Err() != nil {
 		return nil // later news of the server have arrived
+	}
+	for _, other := range members {
+		if other.Role == gossip.Server {
+			a.suppose(other.Name, other.URL)
+		}
 	}
 	var services []string
 	for _, s := range p.Services() {
@@ -129,7 +135,6 @@ func (a *Agent) describe(ctx context.Context, m gossip.Member) *rpc.Peer {
 	}
 	a.view.Put(mapping.Site{Name: m.Name, Address: m.URL, Services: services, Heard: a.now(), Load: status.Load()})
 	a.peers[m.Name] = p
-	delete(a.left, m.Name)
 	a.log.Info("site joined", "site", m.Name, "url", m.URL, "services", len(services))
 	return p
 }
@@ -222,7 +227,7 @@ func (a *Agent) rememberSome(ctx context.Context, site string, begin, synced boo
 		a.log.Debug("jobs synced", "site", site, "active", a.jobs.Active(site))
 	}
 	a.view.SetHeard(now, site)
-	if s := a.view.Get(site); s != nil && s.Load.Draining {
+	if s := a.view.Get(site); s != nil && s.Load.Empties() {
 		a.wakeDrain()
 	}
 	return over
@@ -240,14 +245,27 @@ func (a *Agent) setLoad(site string, load mapping.Load) {
 		a.log.Info("draining changed", "site", site, "draining", load.Draining)
 		a.wakeDrain()
 	}
+	if !slices.Equal(s.Load.Withdrawn, load.Withdrawn) {
+		a.log.Warn("withdrawn services changed", "site", site, "services", fmt.Sprintf("%+v", load.Withdrawn))
+		a.wakeDrain()
+	}
 	a.view.SetLoad(a.now(), site, load)
 }
 
-// setLost notes that a server stopped answering.
-func (a *Agent) setLost(name string) {
+// setLost notes that a server stopped answering. The agent may have learned of it from others.
+func (a *Agent) setLost(m gossip.Member) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.view.SetLost(name, true)
+	a.suppose(m.Name, m.URL)
+	a.view.SetLost(m.Name, true)
+}
+
+// suppose adds a site that has not answered this agent yet, as lost. a.mu is held.
+func (a *Agent) suppose(name, url string) {
+	if a.view.Get(name) == nil {
+		a.view.Put(mapping.Site{Name: name, Address: url, Heard: a.now(), Lost: true})
+		a.peers[name] = a.servers.Peer(url)
+	}
 }
 
 // forget drops a site that has left. A site that left jobs behind stays in the lists
@@ -260,21 +278,17 @@ func (a *Agent) forget(name string) {
 		a.view.SetLost(name, true)
 		return
 	}
+	a.drop(name)
+}
+
+// drop removes everything about a site. a.mu is held.
+func (a *Agent) drop(name string) {
 	a.jobs.Forget(name)
 	a.drain.Stop(name)
 	a.view.Remove(name)
 	delete(a.peers, name)
-	a.left[name] = a.now()
 }
 
 // leftFor is how long after it left a site can still have a job that no other site
 // knows: it was stopped to be started again.
-const leftFor = batch.Hour
-
-// recentlyLeft returns the sites that left within leftFor, by name.
-func (a *Agent) recentlyLeft() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	maps.DeleteFunc(a.left, func(_ string, at batch.Time) bool { return a.now().Sub(at) > leftFor })
-	return slices.Sorted(maps.Keys(a.left))
-}
+const leftFor = 30 * 24 * time.Hour

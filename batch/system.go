@@ -144,7 +144,7 @@ const (
 	EndKilled                   // at its walltime, or by the policy
 	EndCancelled                // by CmdCancel
 	// EndStartFailed: it could not be launched and another attempt would fail too, for
-	// example because the program is missing.
+	// example because its arguments are too long.
 	EndStartFailed
 	// EndLost: it ran and is gone, and its end was not seen.
 	EndLost
@@ -164,7 +164,10 @@ type Outcome struct {
 	// HostFault: of EndNeverRan if the host lacked something (files, memory, disk). Such
 	// attempts do not count.
 	HostFault bool
-	Reason    string // for people: "exit status 3", "walltime of 90s"
+	// NotExecutable: of EndStartFailed if the program is missing or not executable there: no job of
+	// its service can run now.
+	NotExecutable bool
+	Reason        string // for people: "exit status 3", "walltime of 90s"
 }
 
 // Cursor is a position in a system's stream of changes; the zero Cursor is its

@@ -11,15 +11,22 @@ import (
 
 // Service is a program that sites offer under a name.
 type Service struct {
-	Message   rpc.Message // that it was decoded from
-	Name      string      `proto:"service.name"`
-	Doc       string      `proto:"service.doc"`
-	Arguments []Argument  `proto:"service.arguments"`
-	MinWidth  int         `proto:"service.width_min"` // processors
-	MaxWidth  int         `proto:"service.width_max"`
-	Moldable  bool        `proto:"service.moldable"`
-	Memory    int64       `proto:"service.memory_bytes"` // of each task; 0 if not known
-	Sites     []string    `proto:"sites"`                // that offer it
+	Message   rpc.Message  // that it was decoded from
+	Name      string       `proto:"service.name"`
+	Doc       string       `proto:"service.doc"`
+	Arguments []Argument   `proto:"service.arguments"`
+	MinWidth  int          `proto:"service.width_min"` // processors
+	MaxWidth  int          `proto:"service.width_max"`
+	Moldable  bool         `proto:"service.moldable"`
+	Memory    int64        `proto:"service.memory_bytes"` // of each task; 0 if not known
+	Sites     []string     `proto:"sites"`                // that offer it
+	Withdrawn []Withdrawal `proto:"withdrawn"`            // sites that cannot launch it now
+}
+
+// Withdrawal is a site that cannot launch a service now.
+type Withdrawal struct {
+	Site   string `proto:"site"`
+	Reason string `proto:"reason"`
 }
 
 // MarshalJSON returns the JSON of a drover.v1.OfferedService.

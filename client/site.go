@@ -64,6 +64,9 @@ type Status struct {
 	Degraded   bool        `proto:"degraded"`        // its disk is full or fails: it takes nothing new
 	// LaunchProblem is why programs cannot be launched at the moment; empty if they can.
 	LaunchProblem string `proto:"launch_problem"`
+	// ServiceProblems are the services whose programs cannot be executed, or whose jobs fail at
+	// once, by name.
+	ServiceProblems []ServiceProblem `proto:"service_problems"`
 	// Bound is how many waiting jobs stay when the site drains: those with an
 	// agreement, or in a reservation.
 	Bound      int        `proto:"bound"`
@@ -74,6 +77,16 @@ type Status struct {
 	// Accuracy is how its estimates were kept, by service. Client.Accuracy sets it,
 	// Client.Sites does not.
 	Accuracy []Accuracy `proto:"accuracy"`
+}
+
+// ServiceProblem is what is wrong with a service of a site.
+type ServiceProblem struct {
+	Service string `proto:"service"`
+	Reason  string `proto:"reason"`
+	// Withdrawn is for how long the site does not offer it, 0 if it does. Its waiting jobs move.
+	Withdrawn time.Duration `proto:"withdrawn_for"`
+	// Delay is how much later than planned its jobs are expected to start.
+	Delay time.Duration `proto:"delay"`
 }
 
 // MarshalJSON returns the JSON of a drover.v1.SiteStatus.
@@ -210,6 +223,14 @@ func (c *Client) Drain(ctx context.Context, site string) (*Status, error) {
 // Resume makes a site take jobs again.
 func (c *Client) Resume(ctx context.Context, site string) (*Status, error) {
 	return c.setDraining(ctx, site, false)
+}
+
+// ForgetSite drops a site that does not answer and never comes back. Its jobs count as unknown.
+func (c *Client) ForgetSite(ctx context.Context, site string) error {
+	_, err := retry(ctx, c, func(ctx context.Context, agent string) (struct{}, error) {
+		return struct{}{}, c.conn.ForgetSite(ctx, agent, site)
+	})
+	return err
 }
 
 func (c *Client) setDraining(ctx context.Context, site string, draining bool) (*Status, error) {

@@ -78,7 +78,10 @@ func (s *Server) reportEnd(ctx context.Context, f *batch.Found) {
 		if how.End == batch.EndLost {
 			how.Reason = lost(how.Reason)
 		}
+		was, _ := s.core.ServiceProblem(s.now(), before.Service)
 		s.logStale(s.core.Ended(instant(f.Ended), f.Key, how, outputs))
+		is, _ := s.core.ServiceProblem(s.now(), before.Service)
+		s.logServiceProblem(was, is)
 	})
 }
 
@@ -106,6 +109,16 @@ func ran(f *batch.Found) bool {
 		return !f.Started.IsZero() && f.Outcome.End != batch.EndStartFailed && f.Outcome.End != batch.EndNeverRan
 	}
 	return false
+}
+
+// logServiceProblem logs a service that has just been withdrawn or delayed.
+func (s *Server) logServiceProblem(was, is site.ServiceProblem) {
+	switch {
+	case is.Withdrawn > was.Withdrawn:
+		s.log.Error("service withdrawn", "service", is.Service, "for", is.Withdrawn, "reason", is.Reason)
+	case is.Delay > was.Delay:
+		s.log.Warn("service fails", "service", is.Service, "delay", is.Delay, "reason", is.Reason)
+	}
 }
 
 // logStale logs a report that does not fit the job's state: it is old and was read again.

@@ -189,7 +189,7 @@ func progressOf(state journal.State, err error) (external.Progress, error) {
 	p.Ended = state.End.At
 	switch e := state.End; {
 	case e.Kind == journal.Failed:
-		p.Outcome = batch.Outcome{End: batch.EndStartFailed, Reason: e.Reason}
+		p.Outcome = notStarted(e.Code, e.Reason)
 	case e.Kind == journal.Lost:
 		p.Outcome = batch.Outcome{End: batch.EndLost, Reason: e.Reason}
 	case e.Kind == journal.Signaled:

@@ -55,6 +55,10 @@ func (s *Server) launch(spec exec.Spec) (exec.Launched, error) {
 			refused = errWaited
 			return
 		}
+		if err := s.core.MayLaunch(s.now(), spec.Key); err != nil {
+			refused = fmt.Errorf("%w (%w)", err, exec.ErrHostFault)
+			return
+		}
 		j, refused = s.core.Starting(s.now(), spec.Key, spec.Allocation...)
 	})
 	if err := errors.Join(err, refused); err != nil {

@@ -100,11 +100,42 @@ func TestExitCodesAndLaunchFailuresAreReported(t *testing.T) {
 	if o := failed.GetOutcome(); o.GetExitCode() != 7 || o.GetReason() != "exit status 7" {
 		t.Errorf("outcome: %v", o)
 	}
-	j = s.submit(t, &droverv1.Request{Service: "absent"})
-	failed = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_FAILED)
-	if r := failed.GetOutcome().GetReason(); r == "" || strings.Contains(r, s.data.Root) ||
-		strings.Contains(r, "/nonexistent") {
-		t.Errorf("reason: %q", r)
+}
+
+func TestAServiceWhoseProgramIsMissingIsWithdrawn(t *testing.T) {
+	s := start(t, configured(t, ""))
+	j := s.submit(t, &droverv1.Request{Service: "absent"})
+	p := s.withdrawn(t)
+	if p.GetService() != "absent" || p.GetReason() != "command drover-test: no such file or directory" {
+		t.Errorf("problem: %v", p)
+	}
+	_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{
+		JobId: newID(t), Request: &droverv1.Request{Service: "absent"},
+	})
+	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "service-withdrawn" ||
+		!d.GetRetryable() {
+		t.Errorf("another submission: %v %v", code, d)
+	}
+	if got := s.get(t, j.GetId()).GetState(); got != droverv1.JobState_JOB_STATE_WAITING {
+		t.Errorf("the job is %v", got)
+	}
+	j = s.submit(t, &droverv1.Request{Service: "print"})
+	s.until(t, j.GetId(), done)
+}
+
+// withdrawn waits until the site has withdrawn a service.
+func (s *testSite) withdrawn(t *testing.T) *droverv1.ServiceProblem {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for ctx := within(t); ; <-tick.C {
+		res, err := s.client.GetStatus(ctx, &droverv1.GetStatusRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := res.GetStatus().GetServiceProblems(); len(p) > 0 {
+			return p[0]
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"path/filepath"
 
 	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -67,7 +68,8 @@ func (s *Server) open() error {
 	}
 	group, err := gossip.Join(gossip.Config{
 		Name: s.cfg.Name, Role: gossip.Server, Bind: s.cfg.Gossip.Bind, URL: s.url, API: apiVersion,
-		Capabilities: s.capabilities(), Seeds: s.cfg.Gossip.Seeds, Logger: s.log.Named("gossip"),
+		Capabilities: s.capabilities(), Seeds: s.cfg.Gossip.Seeds, Roster: filepath.Join(s.data.Root, "members.json"),
+		Logger: s.log.Named("gossip"),
 	})
 	if err != nil {
 		return err

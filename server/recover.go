@@ -113,6 +113,13 @@ func (s *Server) started(key batch.Key) (time.Time, error) {
 	return time.Now().Add(-age), err
 }
 
+// notStarted is the outcome of an attempt whose program could not be executed.
+func notStarted(errno int, reason string) batch.Outcome {
+	return batch.Outcome{
+		End: batch.EndStartFailed, NotExecutable: attempt.NotExecutable(errno), Reason: reason,
+	}
+}
+
 // outcome returns how an attempt ended while no server watched it. A signal that the server sent
 // before it stopped is not the program's failure. A program that can checkpoint and exited with the
 // checkpoint status was stopped, whether or not the request is on record.
@@ -120,7 +127,7 @@ func outcome(j *site.Job, st *attempt.Status, ended time.Time, can bool) batch.O
 	limit := time.Duration(j.Shape.Walltime) * time.Microsecond
 	switch {
 	case st.Condition == attempt.Failed:
-		return batch.Outcome{End: batch.EndStartFailed, Reason: st.Reason}
+		return notStarted(st.Code, st.Reason)
 	case st.Condition == attempt.Lost:
 		return batch.Outcome{End: batch.EndLost, Reason: lost(st.Reason)}
 	case st.Condition == attempt.Exited && st.Code == 0:

@@ -55,12 +55,8 @@ func TestFailedJobIsRetriedAsOftenAsRequested(t *testing.T) {
 	}
 }
 
-func TestLaunchFailureIsNotRetried(t *testing.T) {
+func TestTheFieldsOfRetriesAreChecked(t *testing.T) {
 	s := start(t, configured(t, ""))
-	j := s.submit(t, &droverv1.Request{Service: "absent", Retries: 5})
-	if j = s.until(t, j.GetId(), failed); j.GetRetried() != 0 {
-		t.Errorf("%v", j)
-	}
 	for field, r := range map[string]*droverv1.Request{
 		"request.retries":     {Service: "print", Retries: 101},
 		"request.retry_on":    {Service: "print", RetryOn: []int32{1}},

@@ -33,6 +33,7 @@ const stopTimeout = 5 * time.Second
 // membership is what the server needs of gossip.
 type membership interface {
 	Members() []gossip.Member
+	Known() []gossip.Known
 	Leave(ctx context.Context) error
 	Close() error
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/internal/config"
@@ -27,7 +28,10 @@ func (s *Server) About() rpc.About {
 	}
 }
 
-// Services returns what the site offers.
+// Known returns the servers that the site knows of.
+func (s *Server) Known() []gossip.Known { return s.group.Known() }
+
+// Services returns the catalogue, in its order.
 func (s *Server) Services() []*catalogue.Service { return s.cfg.Catalogue.Services() }
 
 // CheckPeerName refuses an invalid site name and the name of this site.
@@ -47,6 +51,7 @@ func (s *Server) Status(ctx context.Context) (rpc.Status, error) {
 	err := s.see(ctx, func() {
 		out.Load, out.Draining, out.Agreements = s.core.Load(), s.core.Draining(),
 			s.core.Agreements()
+		out.ServiceProblems = s.core.ServiceProblems(s.now())
 	})
 	if err != nil {
 		return rpc.Status{}, err

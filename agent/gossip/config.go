@@ -44,6 +44,8 @@ type Config struct {
 	// Rejoin is how often missing members are tried: seeds that are not members, all seeds
 	// while a member is lost, and the last addresses of lost members. 0 stands for 2s.
 	Rejoin time.Duration
+	// Roster is the path of the file that keeps the servers that this member has known; "" for none.
+	Roster string
 	Logger hclog.Logger
 }
 

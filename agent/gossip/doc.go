@@ -16,6 +16,9 @@
 // A member that says goodbye is forgotten. A member that stops answering is lost: it stays
 // in the list, because its jobs may still run.
 //
+// Members tell each other of lost servers, and keep them in a file, see roster: a member that
+// starts while a server is down learns of it.
+//
 // A restarted member knows no other member, and its seeds may all be dead. So the others
 // look for it: they try the last addresses of lost members. Each answer to a probe carries
 // the sender's instance number, which also reveals a member that restarted before it was

@@ -203,7 +203,7 @@ func TestSeedsThatAreMembersAreNotTried(t *testing.T) {
 func TestALateGoodbyeOfAnEarlierInstanceIsIgnored(t *testing.T) {
 	g := &Group{changed: make(chan struct{}, 1), members: map[string]Member{
 		"server/lyon": {Name: "lyon", Role: Server, instance: 2, Lost: true},
-	}}
+	}, departed: make(map[string]departure)}
 	g.part(farewell{name: "server/lyon", instance: 1})
 	if len(g.Members()) != 1 {
 		t.Error("forgotten by the goodbye of an earlier life")

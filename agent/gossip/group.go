@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -45,9 +46,12 @@ type Group struct {
 	changed   chan struct{}
 	restarted chan string   // addresses of restarted members
 	rejoin    time.Duration // interval of looking for missing members
+	file      string        // of the roster; "" for none
+	dirty     chan struct{} // the roster may have changed
 
 	mu         sync.Mutex
-	members    map[string]Member // by memberlist's name
+	members    map[string]Member    // by memberlist's name
+	departed   map[string]departure // by the name of the server
 	generation uint64
 
 	stop    context.CancelFunc
@@ -82,8 +86,12 @@ func Join(cfg Config) (*Group, error) {
 		changed:   make(chan struct{}, 1),
 		restarted: make(chan string, 16),
 		rejoin:    cfg.Rejoin,
+		file:      cfg.Roster,
+		dirty:     make(chan struct{}, 1),
 		members:   make(map[string]Member),
+		departed:  make(map[string]departure),
 	}
+	g.load()
 	if g.rejoin == 0 {
 		g.rejoin = defaultRejoin
 	}
@@ -108,6 +116,9 @@ func Join(cfg Config) (*Group, error) {
 	g.stop = stop
 	g.stopped.Go(func() { g.keepJoined(ctx, cfg.Seeds) })
 	g.stopped.Go(func() { g.seekLost(ctx) })
+	if g.file != "" {
+		g.stopped.Go(func() { g.keepRoster(ctx) })
+	}
 	return g, nil
 }
 
@@ -224,6 +235,9 @@ func (g *Group) put(n *memberlist.Node) {
 		g.forget(n.Name)
 		return
 	}
+	if m.role == Server && m.instance > g.departed[name].instance {
+		delete(g.departed, name)
+	}
 	g.generation++
 	g.members[n.Name] = Member{
 		Name: name, Role: m.role, URL: m.url, API: m.api, Capabilities: m.capabilities,
@@ -241,7 +255,7 @@ func (g *Group) drop(name string) {
 	switch {
 	case !known:
 	case m.departing:
-		g.forget(name)
+		g.leave(name)
 	default:
 		m.Lost = true
 		g.members[name] = m
@@ -257,11 +271,20 @@ func (g *Group) part(f farewell) {
 	switch {
 	case !known || m.instance != f.instance:
 	case m.Lost:
-		g.forget(f.name)
+		g.leave(f.name)
 	default:
 		m.departing = true
 		g.members[f.name] = m
 	}
+}
+
+// leave forgets a member that said goodbye. g.mu is held.
+func (g *Group) leave(name string) {
+	if m := g.members[name]; m.Role == Server {
+		g.depart(m.Name, departure{m.instance, time.Now().Unix()})
+		return
+	}
+	g.forget(name)
 }
 
 // forget removes a member, if it is there. g.mu is held.
@@ -272,11 +295,13 @@ func (g *Group) forget(name string) {
 	}
 }
 
-// signal leaves at most one value in the channel, and never blocks.
+// signal leaves at most one value in each channel, and never blocks.
 func (g *Group) signal() {
-	select {
-	case g.changed <- struct{}{}:
-	default:
+	for _, c := range []chan struct{}{g.changed, g.dirty} {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -296,8 +321,30 @@ type delegate struct {
 
 func (d delegate) NodeMeta(int) []byte             { return d.meta }
 func (d delegate) GetBroadcasts(_, _ int) [][]byte { return nil }
-func (d delegate) LocalState(bool) []byte          { return nil }
-func (d delegate) MergeRemoteState([]byte, bool)   {}
+
+// LocalState returns the roster for another member.
+func (d delegate) LocalState(bool) []byte {
+	d.g.mu.Lock()
+	defer d.g.mu.Unlock()
+	text, err := json.Marshal(d.g.roster(false))
+	if err != nil {
+		d.g.log.Error("encode roster failed", "error", err)
+	}
+	return text
+}
+
+// MergeRemoteState reads the roster of another member.
+func (d delegate) MergeRemoteState(text []byte, _ bool) {
+	if len(text) == 0 {
+		return // an older member
+	}
+	r, err := decodeRoster(text)
+	if err != nil {
+		d.g.log.Warn("roster of a member ignored", "error", err)
+		return
+	}
+	d.g.merge(r)
+}
 
 // NotifyMsg reads memberlist's buffer before it returns.
 func (d delegate) NotifyMsg(b []byte) {

@@ -26,7 +26,8 @@ type DrainLimits struct {
 // counts as waiting again.
 const seenWithin = 30 * batch.Second
 
-// Drain decides which jobs leave draining sites: waiting jobs in order of submission,
+// Drain decides which jobs leave draining sites and sites that have withdrawn their service: waiting
+// jobs in order of submission,
 // AtOnce at a time. Moves that other agents order count too, so any number of agents can
 // drain one site. Make one with NewDrain.
 type Drain struct {
@@ -71,20 +72,19 @@ func NewDrain(limits DrainLimits) *Drain {
 // Stop forgets the attempts at a site that no longer drains.
 func (d *Drain) Stop(site string) { delete(d.sites, site) }
 
-// Next appends the IDs of the jobs of a draining site to move now. The driver must call
-// Done for each.
-func (d *Drain) Next(now batch.Time, site string, jobs *Jobs, dst []string) []string {
-	s := d.sites[site]
+// Next appends the IDs of the jobs that leave a site now. The driver must call Done for each.
+func (d *Drain) Next(now batch.Time, from *Site, jobs *Jobs, dst []string) []string {
+	s := d.sites[from.Name]
 	if s == nil {
 		s = &drainedSite{tries: make(map[string]*try), services: make(map[string]*service)}
-		d.sites[site] = s
+		d.sites[from.Name] = s
 	}
-	room := d.limits.AtOnce - jobs.movesUnderWay(site) - s.settle(now, site, jobs, &d.limits)
+	room := d.limits.AtOnce - jobs.movesUnderWay(from.Name) - s.settle(now, from.Name, jobs, &d.limits)
 	if room <= 0 {
 		return dst
 	}
-	jobs.After(site, Cursor{}, func(job *Digest) bool {
-		if job.State != Waiting {
+	jobs.After(from.Name, Cursor{}, func(job *Digest) bool {
+		if job.State != Waiting || !from.Load.Leaves(job.Service) {
 			return true
 		}
 		t := s.tries[job.ID]

@@ -14,13 +14,14 @@ import (
 type drainTest struct {
 	t     *testing.T
 	now   batch.Time
+	site  *Site
 	jobs  *Jobs
 	drain *Drain
 }
 
 func newDrainTest(t *testing.T, waiting string) *drainTest {
 	d := &drainTest{
-		t: t, jobs: NewJobs(roomy),
+		t: t, site: &Site{Name: "lyon", Load: Load{Draining: true}}, jobs: NewJobs(roomy),
 		drain: NewDrain(DrainLimits{AtOnce: 2, Retry: 10 * s, Longest: 40 * s}),
 	}
 	d.jobs.Begin("lyon")
@@ -45,12 +46,20 @@ func (d *drainTest) done(outcome Outcome, ids ...string) {
 
 func (d *drainTest) next(want string) {
 	d.t.Helper()
-	if got := strings.Join(d.drain.Next(d.now, "lyon", d.jobs, nil), " "); got != want {
+	if got := strings.Join(d.drain.Next(d.now, d.site, d.jobs, nil), " "); got != want {
 		d.t.Errorf("at %v: %q are to leave, want %q", d.now, got, want)
 	}
 }
 
 func (d *drainTest) wait(pause batch.Duration) { d.now = d.now.Add(pause) }
+
+func TestOnlyJobsOfAWithdrawnServiceLeave(t *testing.T) {
+	d := newDrainTest(t, "a b c")
+	d.site.Load = Load{Withdrawn: []Withdrawal{{Service: "other"}}}
+	d.next("")
+	d.jobs.Put(0, "lyon", Digest{ID: "z", State: Waiting, Submitted: 99, Service: "other"})
+	d.next("z")
+}
 
 func TestDrainMovesWaitingJobsInOrderAFewAtATime(t *testing.T) {
 	d := newDrainTest(t, "a b c d e")
@@ -183,7 +192,7 @@ func TestEveryJobLeavesAndAtMostAFewAtOnce(t *testing.T) {
 			}
 			d.wait(s)
 			for i, drain := range []*Drain{d.drain, other} {
-				asked[i] = drain.Next(d.now, "lyon", d.jobs, asked[i])
+				asked[i] = drain.Next(d.now, d.site, d.jobs, asked[i])
 				if len(asked[i]) == 0 || step < 200 && !luck("reply") {
 					continue
 				}

@@ -26,6 +26,32 @@ type Load struct {
 	Busy    int32 // processors that jobs run on
 	// Draining means that it takes no new jobs, and that waiting jobs leave.
 	Draining bool
+	// Withdrawn are the services that it cannot launch now, by name. Their waiting jobs leave.
+	Withdrawn []Withdrawal
+}
+
+// Withdrawal is a service that a site cannot launch now.
+type Withdrawal struct {
+	Service string
+	Reason  string
+}
+
+// Empties reports whether waiting jobs leave the site.
+func (l *Load) Empties() bool { return l.Draining || len(l.Withdrawn) > 0 }
+
+// Leaves reports whether the waiting jobs of a service leave the site.
+func (l *Load) Leaves(service string) bool {
+	return l.Draining || l.Withdrawal(service) != nil
+}
+
+// Withdrawal returns the withdrawal of a service, or nil.
+func (l *Load) Withdrawal(service string) *Withdrawal {
+	for i := range l.Withdrawn {
+		if l.Withdrawn[i].Service == service {
+			return &l.Withdrawn[i]
+		}
+	}
+	return nil
 }
 
 // Offers reports whether the site has the service.

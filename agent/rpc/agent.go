@@ -27,6 +27,7 @@ type Agent interface {
 	GetSite(ctx context.Context, name string) (*Site, error)
 	ListServices(filter string, size int, from string) (services []OfferedService, next string, err error)
 	SetDraining(ctx context.Context, site string, draining bool) (Status, error)
+	ForgetSite(site string) error
 	SettleJob(ctx context.Context, site string, s Settlement) (Job, error)
 
 	FindData(ctx context.Context, id string) ([]LocatedData, []Absent, error)
@@ -121,10 +122,11 @@ type Site struct {
 	Absent   Absent
 }
 
-// OfferedService is a service, and the sites that offer it.
+// OfferedService is a service, the sites that offer it, and why others do not offer it now.
 type OfferedService struct {
 	Service
-	Sites []string
+	Sites     []string
+	Withdrawn map[string]string // reasons by site
 }
 
 // LocatedData is data at one site.

@@ -230,10 +230,16 @@ type Status struct{ m *droverv1.SiteStatus }
 
 // Load returns the site's queue.
 func (s Status) Load() mapping.Load {
-	return mapping.Load{
+	load := mapping.Load{
 		Running: s.m.GetRunning(), Waiting: s.m.GetWaiting(), Busy: s.m.GetProcessorsBusy(),
 		Draining: s.m.GetDraining(),
 	}
+	for _, p := range s.m.GetServiceProblems() {
+		if p.GetWithdrawnFor() != nil {
+			load.Withdrawn = append(load.Withdrawn, mapping.Withdrawal{Service: p.GetService(), Reason: p.GetReason()})
+		}
+	}
+	return load
 }
 
 // SiteDetails is what a site says about itself when it is asked: its queue, its

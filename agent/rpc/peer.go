@@ -11,6 +11,7 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/agent/rounds"
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -126,6 +127,18 @@ func (p *Peer) Describe(ctx context.Context) (string, error) {
 	})
 	p.about = about
 	return about.GetSite().GetName(), nil
+}
+
+// Known returns the servers that this one knows of.
+func (p *Peer) Known() []gossip.Known {
+	out := make([]gossip.Known, len(p.about.GetKnown()))
+	for i, k := range p.about.GetKnown() {
+		out[i] = gossip.Known{
+			Name: k.GetName(), URL: k.GetUrl(), Address: k.GetGossip(), API: int(k.GetApiVersion()),
+			Instance: k.GetInstance(), Left: k.GetLeft(),
+		}
+	}
+	return out
 }
 
 // Policy returns the name of the site's scheduling policy.

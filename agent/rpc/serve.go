@@ -2,7 +2,9 @@ package rpc
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -296,7 +298,11 @@ func (h handler) ListServices(
 	}
 	res := &droverv1.ListServicesResponse{NextPageToken: namedToken(next)}
 	for _, s := range services {
-		res.Services = append(res.Services, &droverv1.OfferedService{Service: s.m, Sites: s.Sites})
+		out := &droverv1.OfferedService{Service: s.m, Sites: s.Sites}
+		for _, site := range slices.Sorted(maps.Keys(s.Withdrawn)) {
+			out.Withdrawn = append(out.Withdrawn, &droverv1.Withdrawal{Site: site, Reason: s.Withdrawn[site]})
+		}
+		res.Services = append(res.Services, out)
 	}
 	return res, nil
 }
@@ -310,6 +316,16 @@ func (h handler) SetDraining(
 		return nil, err
 	}
 	return &droverv1.AgentServiceSetDrainingResponse{Status: status.m}, nil
+}
+
+// ForgetSite drops a site that does not answer.
+func (h handler) ForgetSite(
+	_ context.Context, req *droverv1.ForgetSiteRequest,
+) (*droverv1.ForgetSiteResponse, error) {
+	if err := h.a.ForgetSite(req.GetSite()); err != nil {
+		return nil, err
+	}
+	return &droverv1.ForgetSiteResponse{}, nil
 }
 
 // SettleJob passes an operator's settlement on to a site.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
 // attempt is one attempt to run a job, from its submission until the system forgets it. The
@@ -281,6 +282,9 @@ func neverLaunched(err error) batch.Outcome {
 	out := batch.Outcome{End: batch.EndStartFailed, Reason: err.Error()}
 	if errors.Is(err, ErrNeverRan) || errors.Is(err, ErrNodeGone) {
 		out.End, out.HostFault = batch.EndNeverRan, errors.Is(err, ErrHostFault)
+	}
+	if e, ok := errors.AsType[*ExecuteError](err); ok {
+		out.NotExecutable = process.NotExecutable(e.Errno)
 	}
 	return out
 }

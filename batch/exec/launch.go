@@ -67,6 +67,15 @@ var ErrNeverRan = errors.New("it never ran")
 // as open files, memory or disk space: the attempt does not count.
 var ErrHostFault = errors.New("the host lacks a resource")
 
+// ExecuteError is the error of a launch whose program could not be executed.
+type ExecuteError struct {
+	Errno  syscall.Errno // 0 if unknown
+	Reason string        // public message
+}
+
+// Error returns the reason.
+func (e *ExecuteError) Error() string { return e.Reason }
+
 // Spec is what a Launcher launches.
 type Spec struct {
 	Key        batch.Key              // the attempt

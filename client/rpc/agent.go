@@ -80,6 +80,12 @@ func (c *Conn) SetDraining(ctx context.Context, url, site string, draining bool)
 	return message(res.GetStatus(), err)
 }
 
+// ForgetSite drops a site that does not answer.
+func (c *Conn) ForgetSite(ctx context.Context, url, site string) error {
+	_, err := unary(ctx, agent, url, c.agent(url).ForgetSite, &droverv1.ForgetSiteRequest{Site: site})
+	return err
+}
+
 // SettleJob takes a struct that mirrors a SettleJobRequest, and returns a Job.
 func (c *Conn) SettleJob(ctx context.Context, url, site string, settlement any) (Message, error) {
 	req := &droverv1.AgentServiceSettleJobRequest{Site: site, Settle: fill(&droverv1.SettleJobRequest{}, settlement)}

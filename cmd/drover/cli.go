@@ -49,6 +49,7 @@ type cli struct {
 	Services   servicesCmd   `cmd:"" quiet:"" group:"grid" help:"List the services of the grid."`
 	Moves      movesCmd      `cmd:"" quiet:"" group:"grid" help:"List moves of jobs between sites."`
 	Reallocate reallocateCmd `cmd:"" group:"grid" help:"Move waiting jobs to sites where they would finish earlier, or show which would move."`
+	Forget     forgetCmd     `cmd:"" quiet:"" group:"grid" help:"Drop a site that does not answer and never comes back."`
 	Drain      drainCmd      `cmd:"" quiet:"" group:"grid" help:"Stop a site from accepting jobs, and move its waiting jobs away."`
 	Resume     resumeCmd     `cmd:"" quiet:"" group:"grid" help:"Let a drained site accept jobs again."`
 	Settle     settleCmd     `cmd:"" quiet:"" group:"grid" help:"Settle a move whose other site is permanently lost."`

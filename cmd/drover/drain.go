@@ -51,6 +51,28 @@ func (c *resumeCmd) Run(a *app) error {
 	return a.printStatus(c.Site, q)
 }
 
+type forgetCmd struct {
+	Site string `arg:"" complete:"site" help:"Name of the site."`
+	Yes  bool   `help:"Forget it. Without this flag the command only explains the consequences."`
+}
+
+func (c *forgetCmd) Run(a *app) error {
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	if !c.Yes {
+		_, err := fmt.Fprintf(a.Stderr, "drover: would forget site %s: its jobs would count as unknown, and could be "+
+			"submitted again\nhint: --yes does it\n", c.Site)
+		return err
+	}
+	if err := grid.ForgetSite(a.ctx, c.Site); err != nil || !a.flags.Quiet {
+		return err
+	}
+	_, err = fmt.Fprintln(a.Stdout, c.Site)
+	return err
+}
+
 // printStatus prints a site's queue after drain or resume.
 func (a *app) printStatus(site string, q *client.Status) error {
 	if a.flags.JSON {

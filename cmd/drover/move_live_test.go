@@ -10,12 +10,19 @@ import (
 // must runs a command line on a grid, requires its exit code, and returns its output.
 func (g *grid) must(t *testing.T, code int, args ...string) string {
 	t.Helper()
-	p, out, stderr := inProcess(g, args...)
-	p.Terminal = false
-	if got := run(p); got != code {
-		t.Fatalf("drover %s: exit code %d: %s%s", strings.Join(args, " "), got, out, stderr.buf.String())
+	got, out, stderr := g.try(args...)
+	if got != code {
+		t.Fatalf("drover %s: exit code %d: %s%s", strings.Join(args, " "), got, out, stderr)
 	}
-	return strings.TrimSpace(out.String())
+	return strings.TrimSpace(out)
+}
+
+// try runs a command and returns its exit code and its outputs.
+func (g *grid) try(args ...string) (code int, stdout, stderr string) {
+	p, out, errors := inProcess(g, args...)
+	p.Terminal = false
+	code = run(p)
+	return code, out.String(), errors.buf.String()
 }
 
 // TestMoveDrainAndResolveOnARealGrid gives the orders that agents usually give.

@@ -107,9 +107,13 @@ func startGridOf(t *testing.T, sites map[string]string) *grid {
 		t.Fatal(err)
 	}
 	for name, config := range sites {
+		services := testServices
+		if strings.Contains(config, "\nservices:") { // it has its own
+			services = "\n"
+		}
 		sc, err := server.ParseConfig([]byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\ngrace: 1s\n"+
 			"on_stop: end\n"+config+
-			"gossip: {bind: 127.0.0.1:0, seeds: ['"+g.seed+"']}\ndata_dir: "+filepath.Join(dir, name)+testServices),
+			"gossip: {bind: 127.0.0.1:0, seeds: ['"+g.seed+"']}\ndata_dir: "+filepath.Join(dir, name)+services),
 			".")
 		if err != nil {
 			t.Fatal(err)

@@ -69,6 +69,11 @@ func printServices(a *app, services []client.Service) {
 		t.AppendRow(table.Row{s.Name, widths, strings.Join(s.Sites, " "), s.Doc})
 	}
 	t.Render()
+	for i := range services {
+		for _, w := range services[i].Withdrawn {
+			_, _ = fmt.Fprintf(a.Stdout, "%s is withdrawn at %s: %s\n", services[i].Name, w.Site, w.Reason)
+		}
+	}
 }
 
 func printArguments(a *app, s *client.Service) {

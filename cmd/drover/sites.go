@@ -87,6 +87,15 @@ func siteWarnings(s *client.Site) []string {
 	if q := s.Status; q != nil && q.LaunchProblem != "" {
 		notes = append(notes, "launches fail: "+q.LaunchProblem)
 	}
+	if q := s.Status; q != nil {
+		for _, p := range q.ServiceProblems {
+			text := p.Service + " delayed: "
+			if p.Withdrawn > 0 {
+				text = p.Service + " withdrawn: "
+			}
+			notes = append(notes, text+p.Reason)
+		}
+	}
 	if m := s.Missing; m != nil {
 		text := fmt.Sprintf("%s, last answer %s ago", m.Reason, cmdline.Span(s.HeardAgo))
 		if m.Detail != nil {

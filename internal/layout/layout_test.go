@@ -137,14 +137,15 @@ var layout = map[string][]string{
 	},
 	"server/rpc": {
 		"server/site", "server/catalogue", "server/store", "server/files", "server/files/blobs", "server/files/depot",
-		"batch", "batch/policy", "proto/drover/v1/...", "proto/problem", "proto/rpc",
+		"agent/gossip", "batch", "batch/policy", "proto/drover/v1/...", "proto/problem", "proto/rpc",
 	},
 	"server/store": {},
 	"server/loop":  {"batch", "server/site"},
 	"server/site":  {"batch", "batch/policy", "proto/problem", "server/catalogue"},
 
 	"agent/rpc": {
-		"agent/mapping", "agent/rounds", "reallocation", "batch", "proto/drover/v1/...", "proto/problem", "proto/rpc",
+		"agent/gossip", "agent/mapping", "agent/rounds", "reallocation", "batch", "proto/drover/v1/...",
+		"proto/problem", "proto/rpc",
 	},
 	"agent": {
 		"agent/mapping", "agent/rounds", "agent/gossip", "agent/rpc", "reallocation", "batch", "internal/config",

@@ -40,6 +40,7 @@ const (
 	StaleID          Reason = "stale-id"
 	NotWaiting       Reason = "not-waiting"
 	NotMovable       Reason = "not-movable"
+	SiteAnswers      Reason = "site-answers"
 	StaleEpoch       Reason = "stale-epoch"
 	Withdrawn        Reason = "withdrawn"
 	StickyData       Reason = "sticky-data"
@@ -57,12 +58,14 @@ const (
 
 	Arriving Reason = "arriving" // the job is on its way to this site
 
-	Draining    Reason = "draining"
-	NoSite      Reason = "no-site"
-	NoCandidate Reason = "no-candidate" // no site could give an estimate
-	Unreachable Reason = "unreachable"
-	BatchSilent Reason = "batch-silent" // the site's batch system does not answer
-	Stopping    Reason = "stopping"
+	Draining Reason = "draining"
+	// a service that the site cannot launch now
+	ServiceWithdrawn Reason = "service-withdrawn"
+	NoSite           Reason = "no-site"
+	NoCandidate      Reason = "no-candidate" // no site could give an estimate
+	Unreachable      Reason = "unreachable"
+	BatchSilent      Reason = "batch-silent" // the site's batch system does not answer
+	Stopping         Reason = "stopping"
 
 	Timeout Reason = "timeout"
 
@@ -127,6 +130,7 @@ var classes = map[Reason]Class{
 	StaleID:             Precondition,
 	NotWaiting:          Precondition,
 	NotMovable:          Precondition,
+	SiteAnswers:         Precondition,
 	StaleEpoch:          Precondition,
 	Withdrawn:           Precondition,
 	StickyData:          Precondition,
@@ -142,6 +146,7 @@ var classes = map[Reason]Class{
 	TooManyReservations: Exhausted,
 	Arriving:            Aborted,
 	Draining:            Unavailable,
+	ServiceWithdrawn:    Unavailable,
 	NoSite:              Unavailable,
 	NoCandidate:         Unavailable,
 	Unreachable:         Unavailable,

@@ -61,7 +61,7 @@ func Declines(p *problem.Problem) bool {
 	case problem.Invalid, problem.NotFound, problem.Conflict, problem.Precondition, problem.Exhausted:
 		return true
 	}
-	return p.Reason == problem.Draining
+	return p.Reason == problem.Draining || p.Reason == problem.ServiceWithdrawn
 }
 
 // quoteOut returns a quote for the wire, without the age of its state.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
@@ -21,6 +22,8 @@ import (
 type Server interface {
 	// About describes the site. It does not change while the server runs.
 	About() About
+	// Known returns the servers that the site knows of.
+	Known() []gossip.Known
 	// Services returns the catalogue, in its order.
 	Services() []*catalogue.Service
 	// Now returns the current time of the site.
@@ -156,8 +159,10 @@ type Status struct {
 	Degraded   bool // the disk is full
 	// LaunchProblem is why programs cannot be launched at the moment; empty if they can.
 	LaunchProblem string
-	Commits       int64
-	Syncs         int64
+	// ServiceProblems are the services whose programs cannot be executed, or whose jobs fail at once.
+	ServiceProblems []site.ServiceProblem
+	Commits         int64
+	Syncs           int64
 }
 
 // DraftCall is one call of a reallocation round on its draft.

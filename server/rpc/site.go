@@ -41,6 +41,11 @@ func (h handler) Describe(context.Context, *droverv1.DescribeRequest) (*droverv1
 	for _, service := range h.s.Services() {
 		out.Services = append(out.Services, serviceOut(service, about.Width))
 	}
+	for _, k := range h.s.Known() {
+		out.Known = append(out.Known, &droverv1.KnownServer{
+			Name: k.Name, Url: k.URL, Gossip: k.Address, ApiVersion: int32(k.API), Instance: k.Instance, Left: k.Left,
+		})
+	}
 	return out, nil
 }
 
@@ -139,7 +144,22 @@ func (h handler) status(ctx context.Context) (*droverv1.SiteStatus, error) {
 		Draining: s.Draining, Degraded: s.Degraded, Commits: s.Commits, Syncs: s.Syncs,
 		Bound: int32(min(l.Bound, math.MaxInt32)), Agreements: agreementCountsOut(s.Agreements),
 		Data: dataUsageOut(s.Data), LaunchProblem: s.LaunchProblem,
+		ServiceProblems: serviceProblemsOut(s.ServiceProblems),
 	}, nil
+}
+
+func serviceProblemsOut(problems []site.ServiceProblem) []*droverv1.ServiceProblem {
+	out := make([]*droverv1.ServiceProblem, len(problems))
+	for i, p := range problems {
+		out[i] = &droverv1.ServiceProblem{Service: p.Service, Reason: p.Reason}
+		if p.Withdrawn > 0 {
+			out[i].WithdrawnFor = rpc.Duration(p.Withdrawn)
+		}
+		if p.Delay > 0 {
+			out[i].Delay = rpc.Duration(p.Delay)
+		}
+	}
+	return out
 }
 
 // GetSite returns the site with its queue and its policy's report.

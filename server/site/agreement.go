@@ -183,7 +183,7 @@ func (s *Site) quoteAgreement(
 	// Find the nearest alternative for the refusal.
 	free := *job
 	free.Deadline = 0
-	ask := batch.Ask{Job: &free, Shapes: menu, From: from(now, q)}
+	ask := batch.Ask{Job: &free, Shapes: menu, From: s.from(now, q)}
 	c, ok := s.tuner.tune(now, ask, planner)
 	if ok && c.index < 0 { // perhaps only the agreement is impossible
 		free.Agreed = false

@@ -74,6 +74,7 @@ func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []b
 	if err != nil {
 		return Job{}, err
 	}
+	s.offer.noteLaunch(j.Service)
 	return s.apply(now, j, OnRunning, func() {
 		r := j.run()
 		r.Nodes, r.Places = slices.Clone(nodes), slices.Clone(places)
@@ -86,7 +87,8 @@ func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []b
 // after batch.EndLost if the job is restartable or has a checkpoint; Config.Attempts limits their
 // number, without those that the host could not launch. After batch.EndStopped another attempt
 // continues from the checkpoint. After batch.EndFailed another attempt starts from the beginning if
-// the request has retries left.
+// the request has retries left. An attempt whose program could not be executed is repeated, and its
+// service withdrawn.
 func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outputs []Output) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {
@@ -94,7 +96,10 @@ func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outpu
 	}
 	e := eventOf(outcome)
 	lives := j.State == Waiting || j.State == Held || j.State == Moving || j.State == Starting || j.State == Running
-	again := (e == OnNeverRan || e == OnLost && j.resumable()) &&
+	if s.config.Catalogue != nil {
+		s.offer.noteEnd(now, j, outcome)
+	}
+	again := (e == OnNeverRan || outcome.NotExecutable || e == OnLost && j.resumable()) &&
 		(outcome.HostFault || j.FailedAttempts+1 < s.config.Attempts)
 	switch {
 	case e == OnStopped && (lives || j.State == Cancelling):
@@ -142,6 +147,10 @@ func (s *Site) requeue(now batch.Time, j *Job) {
 		return
 	}
 	s.plan(batch.CmdSubmit, j)
+	if at := s.notBefore(now, j); at > 0 {
+		job := s.fx.Plans[len(s.fx.Plans)-1].Job
+		job.EarliestStart = max(job.EarliestStart, at)
+	}
 }
 
 // attempt returns the job of a key. The error is a *problem.Problem if the key is not the job's

@@ -38,7 +38,7 @@ func (s *Site) Draft(plan batch.Draft) *Draft {
 		site: &Site{
 			config: s.config, width: s.width, processors: s.processors, perProcessor: s.perProcessor,
 			nodeMemory: s.nodeMemory,
-			tuner:      tuner{method: s.tuner.method}, draining: s.draining,
+			tuner:      tuner{method: s.tuner.method}, draining: s.draining, offer: s.offer.clone(),
 		},
 		plan: plan, list: make([]draftJob, 0, s.book.load.Waiting+s.book.load.Running), waiting: s.book.load.Waiting,
 	}
@@ -109,7 +109,7 @@ func (d *Draft) Put(id batch.JobID, q Question) (Quote, error) {
 	if err != nil {
 		return Quote{}, err
 	}
-	job.Shape, job.EarliestStart = quote.Shape, max(job.EarliestStart, from(now, q))
+	job.Shape, job.EarliestStart = quote.Shape, max(job.EarliestStart, d.site.from(now, q))
 	key := batch.Key{Job: id} // attempts of the site count from 1
 	d.plan.Submit(key, job)
 	d.jobs[id] = draftJob{id: id, key: key, state: Waiting, movable: job.Origin == batch.Grid}

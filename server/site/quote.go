@@ -57,14 +57,14 @@ func (s *Site) Quote(now batch.Time, q Question, planner Planner) (Quote, error)
 
 // quote fills job with what the planner gets, and returns the quote of the best shape.
 func (s *Site) quote(now batch.Time, q Question, job *batch.Job, planner Planner) (Quote, error) {
-	if err := s.prepare(q.Request, job); err != nil {
+	if err := s.prepare(now, q.Request, job); err != nil {
 		return Quote{}, err
 	}
 	menu := s.scratch.shapes
 	if q.Request.Into != "" {
 		return s.quoteInside(now, q, job, menu, planner)
 	}
-	c, ok := s.tuner.tune(now, batch.Ask{Job: job, Shapes: menu, From: from(now, q)}, planner)
+	c, ok := s.tuner.tune(now, batch.Ask{Job: job, Shapes: menu, From: s.from(now, q)}, planner)
 	if !ok {
 		return Quote{}, ErrNoPlan
 	}
@@ -94,14 +94,14 @@ func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Plann
 	}
 	for i := range qs {
 		begin := len(sc.shapes)
-		out[i] = Answer{Err: s.prepare(qs[i].Request, &sc.jobs[i])}
+		out[i] = Answer{Err: s.prepare(now, qs[i].Request, &sc.jobs[i])}
 		sc.spans = append(sc.spans, span{begin, len(sc.shapes)})
 	}
 	// The asks are built in a second loop, because scratch.shapes moves while it grows.
 	for i := range qs {
 		if out[i].Err == nil {
 			menu := sc.shapes[sc.spans[i].from:sc.spans[i].to]
-			sc.asks = append(sc.asks, batch.Ask{Job: &sc.jobs[i], Shapes: menu, From: from(now, qs[i]), Best: true})
+			sc.asks = append(sc.asks, batch.Ask{Job: &sc.jobs[i], Shapes: menu, From: s.from(now, qs[i]), Best: true})
 		}
 	}
 	for len(sc.out) < len(sc.asks) {
@@ -123,8 +123,11 @@ func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Plann
 }
 
 // from returns the earliest start of a question, 0 for now.
-func from(now batch.Time, q Question) batch.Time {
+func (s *Site) from(now batch.Time, q Question) batch.Time {
 	at := max(q.From, q.Request.EarliestStart)
+	if delay := s.offer[q.Request.Service].delay(now); delay > 0 {
+		at = max(at, now.Add(delay))
+	}
 	if at <= now {
 		return 0
 	}
@@ -133,7 +136,7 @@ func from(now batch.Time, q Question) batch.Time {
 
 // prepare appends the menu of a request to scratch.shapes and fills job. The menu has at least one
 // shape unless prepare returns a *problem.Problem.
-func (s *Site) prepare(r *Request, job *batch.Job) error {
+func (s *Site) prepare(now batch.Time, r *Request, job *batch.Job) error {
 	var (
 		values  catalogue.Values
 		service *catalogue.Service
@@ -142,6 +145,9 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 	*job = r.spec()
 	if r.Site != "" && r.Site != s.config.Name {
 		return s.boundElsewhere(r)
+	}
+	if err := s.withdrawn(now, r.Service); err != nil {
+		return err
 	}
 	if s.config.Catalogue != nil {
 		if service, err = s.config.Catalogue.Service(r.Service); err != nil {

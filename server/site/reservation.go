@@ -310,7 +310,7 @@ func (s *Site) quoteInside(
 		menu = menu[:end]
 	}
 	inside, able := planner.(ReservationPlanner)
-	ask, out := batch.Ask{Job: job, Shapes: menu, From: from(now, q)}, make([]batch.Estimate, 1)
+	ask, out := batch.Ask{Job: job, Shapes: menu, From: s.from(now, q)}, make([]batch.Estimate, 1)
 	if !able || !inside.EstimateInside(now, r.ID, []batch.Ask{ask}, out) {
 		return Quote{}, ErrNoPlan
 	}

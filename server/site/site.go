@@ -109,6 +109,7 @@ type Site struct {
 	scratch  scratch
 	book     book
 	draining bool
+	offer    offer
 	voided   map[residence]uint32 // highest attempt that was undone
 	samples  map[string]*sampleLog
 	endings  []JobStatus // ended jobs with dependents to update
@@ -139,6 +140,7 @@ func New(c Config) (*Site, error) {
 	s := &Site{
 		config: c, width: c.MaxWidth, processors: c.Platform.Width(), perProcessor: c.Platform.MemoryPerProcessor(),
 		tuner: tuner{method: c.Tuning}, book: book{byID: make(map[batch.JobID]*Job)},
+		offer: make(offer),
 	}
 	if s.width == 0 {
 		s.width = s.processors

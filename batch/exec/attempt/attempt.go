@@ -79,13 +79,17 @@ func (c Condition) String() string {
 // Status is a condition with its details.
 type Status struct {
 	Condition Condition
-	Code      int
+	Code      int // of Exited the exit status, of Failed the error number or 0
 	Signal    syscall.Signal
 	Reason    string    // public message: why the attempt is NeverRan, Failed or Lost; else further detail
 	Started   time.Time // when its process was created; zero without one
 	Ended     time.Time
 	Pid       int // of Running: the leader of its process group
 }
+
+// NotExecutable reports whether an error number says that the program is missing or not executable,
+// whatever its arguments are.
+func NotExecutable(number int) bool { return process.NotExecutable(syscall.Errno(number)) }
 
 // End is the end of an attempt.
 type End struct {

@@ -11,6 +11,7 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -58,6 +59,34 @@ func (e *StartError) Error() string {
 // Unwrap returns the full error.
 func (e *StartError) Unwrap() error { return e.Err }
 
+// commandPart is how the StartError.Part of a program's execution begins.
+const commandPart = "command "
+
+// ErrorNumber returns why a program could not be executed: ENOENT, EACCES, E2BIG, ...; 0 if the
+// error has another cause.
+func ErrorNumber(err error) syscall.Errno {
+	start, ok := errors.AsType[*StartError](err)
+	if !ok || !strings.HasPrefix(start.Part, commandPart) {
+		return 0
+	}
+	if errors.Is(err, osexec.ErrNotFound) {
+		return syscall.ENOENT
+	}
+	number, _ := errors.AsType[syscall.Errno](err)
+	return number
+}
+
+// NotExecutable reports whether an ErrorNumber means that the program is missing or not executable,
+// whatever its arguments are.
+func NotExecutable(number syscall.Errno) bool {
+	switch number {
+	case syscall.ENOENT, syscall.EACCES, syscall.EPERM, syscall.ENOEXEC, syscall.ENOTDIR, syscall.ELOOP,
+		syscall.EISDIR, syscall.ETXTBSY:
+		return true
+	}
+	return false
+}
+
 // Look resolves the program name as a shell would, in this process's PATH. A name with a
 // slash is returned unchanged.
 func Look(name string) (string, error) {
@@ -69,7 +98,7 @@ func Look(name string) (string, error) {
 
 // command is the StartError.Part of a program's execution.
 func command(args []string, err error) error {
-	return &StartError{Part: "command " + filepath.Base(args[0]), Err: err}
+	return &StartError{Part: commandPart + filepath.Base(args[0]), Err: err}
 }
 
 // files are the open outputs of a program; nil ones are discarded.

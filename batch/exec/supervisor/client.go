@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -180,7 +181,7 @@ func spawnError(st attempt.Status) error {
 	case attempt.NeverRan:
 		return fmt.Errorf("%w: %s", exec.ErrNeverRan, st.Reason)
 	case attempt.Failed:
-		return errors.New(st.Reason)
+		return &exec.ExecuteError{Errno: syscall.Errno(st.Code), Reason: st.Reason}
 	}
 	return nil
 }

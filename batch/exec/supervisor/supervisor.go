@@ -330,9 +330,12 @@ var passing = []error{
 // notRun is the end of an attempt without an executed program.
 func (s *supervisor) notRun(t *program, started time.Time, err error) attempt.Status {
 	s.log.Debug("spawn failed", "attempt", t.Mark(), "error", err)
-	st := attempt.Status{Condition: attempt.Failed, Reason: err.Error(), Started: started, Ended: time.Now()}
+	st := attempt.Status{
+		Condition: attempt.Failed, Code: int(process.ErrorNumber(err)), Reason: err.Error(), Started: started,
+		Ended: time.Now(),
+	}
 	if slices.ContainsFunc(passing, func(p error) bool { return errors.Is(err, p) }) {
-		st.Condition = attempt.NeverRan
+		st.Condition, st.Code = attempt.NeverRan, 0
 	}
 	s.save(t, st)
 	return st

@@ -1370,7 +1370,9 @@ type OfferedService struct {
 	// As the first of the sites describes it.
 	Service *Service `protobuf:"bytes,1,opt,name=service,proto3" json:"service,omitempty"`
 	// Names of the sites, in order.
-	Sites         []string `protobuf:"bytes,2,rep,name=sites,proto3" json:"sites,omitempty"`
+	Sites []string `protobuf:"bytes,2,rep,name=sites,proto3" json:"sites,omitempty"`
+	// Sites that cannot launch it now, in order.
+	Withdrawn     []*Withdrawal `protobuf:"bytes,3,rep,name=withdrawn,proto3" json:"withdrawn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1419,6 +1421,68 @@ func (x *OfferedService) GetSites() []string {
 	return nil
 }
 
+func (x *OfferedService) GetWithdrawn() []*Withdrawal {
+	if x != nil {
+		return x.Withdrawn
+	}
+	return nil
+}
+
+// Withdrawal is a site that cannot launch a service now.
+type Withdrawal struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the site.
+	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	// Why.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Withdrawal) Reset() {
+	*x = Withdrawal{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Withdrawal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Withdrawal) ProtoMessage() {}
+
+func (x *Withdrawal) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Withdrawal.ProtoReflect.Descriptor instead.
+func (*Withdrawal) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Withdrawal) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *Withdrawal) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // FindJobRequest asks where a job is.
 type FindJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1430,7 +1494,7 @@ type FindJobRequest struct {
 
 func (x *FindJobRequest) Reset() {
 	*x = FindJobRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[25]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1442,7 +1506,7 @@ func (x *FindJobRequest) String() string {
 func (*FindJobRequest) ProtoMessage() {}
 
 func (x *FindJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[25]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1455,7 +1519,7 @@ func (x *FindJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindJobRequest.ProtoReflect.Descriptor instead.
 func (*FindJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{25}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *FindJobRequest) GetJobId() string {
@@ -1478,7 +1542,7 @@ type FindJobResponse struct {
 
 func (x *FindJobResponse) Reset() {
 	*x = FindJobResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[26]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1490,7 +1554,7 @@ func (x *FindJobResponse) String() string {
 func (*FindJobResponse) ProtoMessage() {}
 
 func (x *FindJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[26]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1503,7 +1567,7 @@ func (x *FindJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindJobResponse.ProtoReflect.Descriptor instead.
 func (*FindJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{26}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *FindJobResponse) GetTarget() *Target {
@@ -1535,7 +1599,7 @@ type AgentServiceListJobsRequest struct {
 
 func (x *AgentServiceListJobsRequest) Reset() {
 	*x = AgentServiceListJobsRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[27]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1547,7 +1611,7 @@ func (x *AgentServiceListJobsRequest) String() string {
 func (*AgentServiceListJobsRequest) ProtoMessage() {}
 
 func (x *AgentServiceListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[27]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1560,7 +1624,7 @@ func (x *AgentServiceListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListJobsRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{27}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *AgentServiceListJobsRequest) GetPageSize() int32 {
@@ -1599,7 +1663,7 @@ type AgentServiceListJobsResponse struct {
 
 func (x *AgentServiceListJobsResponse) Reset() {
 	*x = AgentServiceListJobsResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[28]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1611,7 +1675,7 @@ func (x *AgentServiceListJobsResponse) String() string {
 func (*AgentServiceListJobsResponse) ProtoMessage() {}
 
 func (x *AgentServiceListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[28]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1624,7 +1688,7 @@ func (x *AgentServiceListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListJobsResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{28}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AgentServiceListJobsResponse) GetJobs() []*Job {
@@ -1665,7 +1729,7 @@ type AgentServiceMoveJobRequest struct {
 
 func (x *AgentServiceMoveJobRequest) Reset() {
 	*x = AgentServiceMoveJobRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[29]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1677,7 +1741,7 @@ func (x *AgentServiceMoveJobRequest) String() string {
 func (*AgentServiceMoveJobRequest) ProtoMessage() {}
 
 func (x *AgentServiceMoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[29]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1690,7 +1754,7 @@ func (x *AgentServiceMoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceMoveJobRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceMoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{29}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *AgentServiceMoveJobRequest) GetJobId() string {
@@ -1734,7 +1798,7 @@ type AgentServiceMoveJobResponse struct {
 
 func (x *AgentServiceMoveJobResponse) Reset() {
 	*x = AgentServiceMoveJobResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[30]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +1810,7 @@ func (x *AgentServiceMoveJobResponse) String() string {
 func (*AgentServiceMoveJobResponse) ProtoMessage() {}
 
 func (x *AgentServiceMoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[30]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +1823,7 @@ func (x *AgentServiceMoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceMoveJobResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceMoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{30}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *AgentServiceMoveJobResponse) GetJob() *Job {
@@ -1792,7 +1856,7 @@ type AgentServiceListMovesRequest struct {
 
 func (x *AgentServiceListMovesRequest) Reset() {
 	*x = AgentServiceListMovesRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[31]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1804,7 +1868,7 @@ func (x *AgentServiceListMovesRequest) String() string {
 func (*AgentServiceListMovesRequest) ProtoMessage() {}
 
 func (x *AgentServiceListMovesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[31]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1817,7 +1881,7 @@ func (x *AgentServiceListMovesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListMovesRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceListMovesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{31}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AgentServiceListMovesRequest) GetPageSize() int32 {
@@ -1856,7 +1920,7 @@ type AgentServiceListMovesResponse struct {
 
 func (x *AgentServiceListMovesResponse) Reset() {
 	*x = AgentServiceListMovesResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[32]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1868,7 +1932,7 @@ func (x *AgentServiceListMovesResponse) String() string {
 func (*AgentServiceListMovesResponse) ProtoMessage() {}
 
 func (x *AgentServiceListMovesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[32]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1881,7 +1945,7 @@ func (x *AgentServiceListMovesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListMovesResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceListMovesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{32}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AgentServiceListMovesResponse) GetMoves() []*Move {
@@ -1918,7 +1982,7 @@ type AgentServiceSetDrainingRequest struct {
 
 func (x *AgentServiceSetDrainingRequest) Reset() {
 	*x = AgentServiceSetDrainingRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[33]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1930,7 +1994,7 @@ func (x *AgentServiceSetDrainingRequest) String() string {
 func (*AgentServiceSetDrainingRequest) ProtoMessage() {}
 
 func (x *AgentServiceSetDrainingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[33]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1943,7 +2007,7 @@ func (x *AgentServiceSetDrainingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSetDrainingRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceSetDrainingRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{33}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AgentServiceSetDrainingRequest) GetSite() string {
@@ -1960,6 +2024,89 @@ func (x *AgentServiceSetDrainingRequest) GetDraining() bool {
 	return false
 }
 
+// ForgetSiteRequest drops a site.
+type ForgetSiteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the site.
+	Site          string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForgetSiteRequest) Reset() {
+	*x = ForgetSiteRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForgetSiteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForgetSiteRequest) ProtoMessage() {}
+
+func (x *ForgetSiteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForgetSiteRequest.ProtoReflect.Descriptor instead.
+func (*ForgetSiteRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ForgetSiteRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+// ForgetSiteResponse says that the site is forgotten.
+type ForgetSiteResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForgetSiteResponse) Reset() {
+	*x = ForgetSiteResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForgetSiteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForgetSiteResponse) ProtoMessage() {}
+
+func (x *ForgetSiteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForgetSiteResponse.ProtoReflect.Descriptor instead.
+func (*ForgetSiteResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{36}
+}
+
 // AgentServiceSetDrainingResponse is the site's queue after that.
 type AgentServiceSetDrainingResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1971,7 +2118,7 @@ type AgentServiceSetDrainingResponse struct {
 
 func (x *AgentServiceSetDrainingResponse) Reset() {
 	*x = AgentServiceSetDrainingResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[34]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1983,7 +2130,7 @@ func (x *AgentServiceSetDrainingResponse) String() string {
 func (*AgentServiceSetDrainingResponse) ProtoMessage() {}
 
 func (x *AgentServiceSetDrainingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[34]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1996,7 +2143,7 @@ func (x *AgentServiceSetDrainingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSetDrainingResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceSetDrainingResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{34}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AgentServiceSetDrainingResponse) GetStatus() *SiteStatus {
@@ -2019,7 +2166,7 @@ type AgentServiceSettleJobRequest struct {
 
 func (x *AgentServiceSettleJobRequest) Reset() {
 	*x = AgentServiceSettleJobRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[35]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2031,7 +2178,7 @@ func (x *AgentServiceSettleJobRequest) String() string {
 func (*AgentServiceSettleJobRequest) ProtoMessage() {}
 
 func (x *AgentServiceSettleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[35]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2044,7 +2191,7 @@ func (x *AgentServiceSettleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSettleJobRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceSettleJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{35}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *AgentServiceSettleJobRequest) GetSite() string {
@@ -2072,7 +2219,7 @@ type AgentServiceSettleJobResponse struct {
 
 func (x *AgentServiceSettleJobResponse) Reset() {
 	*x = AgentServiceSettleJobResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[36]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2084,7 +2231,7 @@ func (x *AgentServiceSettleJobResponse) String() string {
 func (*AgentServiceSettleJobResponse) ProtoMessage() {}
 
 func (x *AgentServiceSettleJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[36]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2097,7 +2244,7 @@ func (x *AgentServiceSettleJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSettleJobResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceSettleJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{36}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *AgentServiceSettleJobResponse) GetJob() *Job {
@@ -2137,7 +2284,7 @@ type ReallocateRequest struct {
 
 func (x *ReallocateRequest) Reset() {
 	*x = ReallocateRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[37]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2149,7 +2296,7 @@ func (x *ReallocateRequest) String() string {
 func (*ReallocateRequest) ProtoMessage() {}
 
 func (x *ReallocateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[37]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2162,7 +2309,7 @@ func (x *ReallocateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReallocateRequest.ProtoReflect.Descriptor instead.
 func (*ReallocateRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{37}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ReallocateRequest) GetDryRun() bool {
@@ -2243,7 +2390,7 @@ type ReallocateResponse struct {
 
 func (x *ReallocateResponse) Reset() {
 	*x = ReallocateResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[38]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2255,7 +2402,7 @@ func (x *ReallocateResponse) String() string {
 func (*ReallocateResponse) ProtoMessage() {}
 
 func (x *ReallocateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[38]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2268,7 +2415,7 @@ func (x *ReallocateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReallocateResponse.ProtoReflect.Descriptor instead.
 func (*ReallocateResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{38}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ReallocateResponse) GetRecord() *RoundRecord {
@@ -2342,7 +2489,7 @@ type RoundRecord struct {
 
 func (x *RoundRecord) Reset() {
 	*x = RoundRecord{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[39]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2354,7 +2501,7 @@ func (x *RoundRecord) String() string {
 func (*RoundRecord) ProtoMessage() {}
 
 func (x *RoundRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[39]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2367,7 +2514,7 @@ func (x *RoundRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundRecord.ProtoReflect.Descriptor instead.
 func (*RoundRecord) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{39}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *RoundRecord) GetRound() string {
@@ -2542,7 +2689,7 @@ type ReallocatedJob struct {
 
 func (x *ReallocatedJob) Reset() {
 	*x = ReallocatedJob{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[40]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2554,7 +2701,7 @@ func (x *ReallocatedJob) String() string {
 func (*ReallocatedJob) ProtoMessage() {}
 
 func (x *ReallocatedJob) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[40]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2567,7 +2714,7 @@ func (x *ReallocatedJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReallocatedJob.ProtoReflect.Descriptor instead.
 func (*ReallocatedJob) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{40}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ReallocatedJob) GetJobId() string {
@@ -2729,10 +2876,15 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\x06filter\x18\x03 \x01(\tR\x06filter\"u\n" +
 	"\x14ListServicesResponse\x125\n" +
 	"\bservices\x18\x01 \x03(\v2\x19.drover.v1.OfferedServiceR\bservices\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"T\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x89\x01\n" +
 	"\x0eOfferedService\x12,\n" +
 	"\aservice\x18\x01 \x01(\v2\x12.drover.v1.ServiceR\aservice\x12\x14\n" +
-	"\x05sites\x18\x02 \x03(\tR\x05sites\"'\n" +
+	"\x05sites\x18\x02 \x03(\tR\x05sites\x123\n" +
+	"\twithdrawn\x18\x03 \x03(\v2\x15.drover.v1.WithdrawalR\twithdrawn\"8\n" +
+	"\n" +
+	"Withdrawal\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"'\n" +
 	"\x0eFindJobRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"^\n" +
 	"\x0fFindJobResponse\x12)\n" +
@@ -2766,7 +2918,10 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\amissing\x18\x03 \x03(\v2\x14.drover.v1.CandidateR\amissing\"P\n" +
 	"\x1eAgentServiceSetDrainingRequest\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x1a\n" +
-	"\bdraining\x18\x02 \x01(\bR\bdraining\"P\n" +
+	"\bdraining\x18\x02 \x01(\bR\bdraining\"'\n" +
+	"\x11ForgetSiteRequest\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\"\x14\n" +
+	"\x12ForgetSiteResponse\"P\n" +
 	"\x1fAgentServiceSetDrainingResponse\x12-\n" +
 	"\x06status\x18\x01 \x01(\v2\x15.drover.v1.SiteStatusR\x06status\"g\n" +
 	"\x1cAgentServiceSettleJobRequest\x12\x12\n" +
@@ -2828,7 +2983,7 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\x04gain\x18\t \x01(\v2\x19.google.protobuf.DurationR\x04gain\x12\x18\n" +
 	"\aordered\x18\n" +
 	" \x01(\bR\aordered\x120\n" +
-	"\aproblem\x18\v \x01(\v2\x16.drover.v1.ErrorDetailR\aproblem2\xd8\f\n" +
+	"\aproblem\x18\v \x01(\v2\x16.drover.v1.ErrorDetailR\aproblem2\xa8\r\n" +
 	"\fAgentService\x129\n" +
 	"\x03Map\x12\x15.drover.v1.MapRequest\x1a\x16.drover.v1.MapResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tListSites\x12\x1b.drover.v1.ListSitesRequest\x1a\x1c.drover.v1.ListSitesResponse\"\x03\x90\x02\x01\x12T\n" +
@@ -2837,7 +2992,9 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\bListJobs\x12&.drover.v1.AgentServiceListJobsRequest\x1a'.drover.v1.AgentServiceListJobsResponse\"\x03\x90\x02\x01\x12]\n" +
 	"\aMoveJob\x12%.drover.v1.AgentServiceMoveJobRequest\x1a&.drover.v1.AgentServiceMoveJobResponse\"\x03\x90\x02\x02\x12c\n" +
 	"\tListMoves\x12'.drover.v1.AgentServiceListMovesRequest\x1a(.drover.v1.AgentServiceListMovesResponse\"\x03\x90\x02\x01\x12i\n" +
-	"\vSetDraining\x12).drover.v1.AgentServiceSetDrainingRequest\x1a*.drover.v1.AgentServiceSetDrainingResponse\"\x03\x90\x02\x02\x12I\n" +
+	"\vSetDraining\x12).drover.v1.AgentServiceSetDrainingRequest\x1a*.drover.v1.AgentServiceSetDrainingResponse\"\x03\x90\x02\x02\x12N\n" +
+	"\n" +
+	"ForgetSite\x12\x1c.drover.v1.ForgetSiteRequest\x1a\x1d.drover.v1.ForgetSiteResponse\"\x03\x90\x02\x02\x12I\n" +
 	"\n" +
 	"Reallocate\x12\x1c.drover.v1.ReallocateRequest\x1a\x1d.drover.v1.ReallocateResponse\x12c\n" +
 	"\tSettleJob\x12'.drover.v1.AgentServiceSettleJobRequest\x1a(.drover.v1.AgentServiceSettleJobResponse\"\x03\x90\x02\x02\x12x\n" +
@@ -2862,7 +3019,7 @@ func file_drover_v1_agent_service_proto_rawDescGZIP() []byte {
 	return file_drover_v1_agent_service_proto_rawDescData
 }
 
-var file_drover_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_drover_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_drover_v1_agent_service_proto_goTypes = []any{
 	(*FindDataRequest)(nil),                       // 0: drover.v1.FindDataRequest
 	(*FindDataResponse)(nil),                      // 1: drover.v1.FindDataResponse
@@ -2889,135 +3046,141 @@ var file_drover_v1_agent_service_proto_goTypes = []any{
 	(*ListServicesRequest)(nil),                   // 22: drover.v1.ListServicesRequest
 	(*ListServicesResponse)(nil),                  // 23: drover.v1.ListServicesResponse
 	(*OfferedService)(nil),                        // 24: drover.v1.OfferedService
-	(*FindJobRequest)(nil),                        // 25: drover.v1.FindJobRequest
-	(*FindJobResponse)(nil),                       // 26: drover.v1.FindJobResponse
-	(*AgentServiceListJobsRequest)(nil),           // 27: drover.v1.AgentServiceListJobsRequest
-	(*AgentServiceListJobsResponse)(nil),          // 28: drover.v1.AgentServiceListJobsResponse
-	(*AgentServiceMoveJobRequest)(nil),            // 29: drover.v1.AgentServiceMoveJobRequest
-	(*AgentServiceMoveJobResponse)(nil),           // 30: drover.v1.AgentServiceMoveJobResponse
-	(*AgentServiceListMovesRequest)(nil),          // 31: drover.v1.AgentServiceListMovesRequest
-	(*AgentServiceListMovesResponse)(nil),         // 32: drover.v1.AgentServiceListMovesResponse
-	(*AgentServiceSetDrainingRequest)(nil),        // 33: drover.v1.AgentServiceSetDrainingRequest
-	(*AgentServiceSetDrainingResponse)(nil),       // 34: drover.v1.AgentServiceSetDrainingResponse
-	(*AgentServiceSettleJobRequest)(nil),          // 35: drover.v1.AgentServiceSettleJobRequest
-	(*AgentServiceSettleJobResponse)(nil),         // 36: drover.v1.AgentServiceSettleJobResponse
-	(*ReallocateRequest)(nil),                     // 37: drover.v1.ReallocateRequest
-	(*ReallocateResponse)(nil),                    // 38: drover.v1.ReallocateResponse
-	(*RoundRecord)(nil),                           // 39: drover.v1.RoundRecord
-	(*ReallocatedJob)(nil),                        // 40: drover.v1.ReallocatedJob
-	(*Candidate)(nil),                             // 41: drover.v1.Candidate
-	(*Data)(nil),                                  // 42: drover.v1.Data
-	(*Booking)(nil),                               // 43: drover.v1.Booking
-	(*Reservation)(nil),                           // 44: drover.v1.Reservation
-	(*PolicyState)(nil),                           // 45: drover.v1.PolicyState
-	(*Request)(nil),                               // 46: drover.v1.Request
-	(*durationpb.Duration)(nil),                   // 47: google.protobuf.Duration
-	(*DecisionRecord)(nil),                        // 48: drover.v1.DecisionRecord
-	(*Site)(nil),                                  // 49: drover.v1.Site
-	(*SiteStatus)(nil),                            // 50: drover.v1.SiteStatus
-	(*Missing)(nil),                               // 51: drover.v1.Missing
-	(*Service)(nil),                               // 52: drover.v1.Service
-	(*Job)(nil),                                   // 53: drover.v1.Job
-	(*Move)(nil),                                  // 54: drover.v1.Move
-	(*SettleJobRequest)(nil),                      // 55: drover.v1.SettleJobRequest
-	(*timestamppb.Timestamp)(nil),                 // 56: google.protobuf.Timestamp
-	(*Shape)(nil),                                 // 57: drover.v1.Shape
-	(*ErrorDetail)(nil),                           // 58: drover.v1.ErrorDetail
+	(*Withdrawal)(nil),                            // 25: drover.v1.Withdrawal
+	(*FindJobRequest)(nil),                        // 26: drover.v1.FindJobRequest
+	(*FindJobResponse)(nil),                       // 27: drover.v1.FindJobResponse
+	(*AgentServiceListJobsRequest)(nil),           // 28: drover.v1.AgentServiceListJobsRequest
+	(*AgentServiceListJobsResponse)(nil),          // 29: drover.v1.AgentServiceListJobsResponse
+	(*AgentServiceMoveJobRequest)(nil),            // 30: drover.v1.AgentServiceMoveJobRequest
+	(*AgentServiceMoveJobResponse)(nil),           // 31: drover.v1.AgentServiceMoveJobResponse
+	(*AgentServiceListMovesRequest)(nil),          // 32: drover.v1.AgentServiceListMovesRequest
+	(*AgentServiceListMovesResponse)(nil),         // 33: drover.v1.AgentServiceListMovesResponse
+	(*AgentServiceSetDrainingRequest)(nil),        // 34: drover.v1.AgentServiceSetDrainingRequest
+	(*ForgetSiteRequest)(nil),                     // 35: drover.v1.ForgetSiteRequest
+	(*ForgetSiteResponse)(nil),                    // 36: drover.v1.ForgetSiteResponse
+	(*AgentServiceSetDrainingResponse)(nil),       // 37: drover.v1.AgentServiceSetDrainingResponse
+	(*AgentServiceSettleJobRequest)(nil),          // 38: drover.v1.AgentServiceSettleJobRequest
+	(*AgentServiceSettleJobResponse)(nil),         // 39: drover.v1.AgentServiceSettleJobResponse
+	(*ReallocateRequest)(nil),                     // 40: drover.v1.ReallocateRequest
+	(*ReallocateResponse)(nil),                    // 41: drover.v1.ReallocateResponse
+	(*RoundRecord)(nil),                           // 42: drover.v1.RoundRecord
+	(*ReallocatedJob)(nil),                        // 43: drover.v1.ReallocatedJob
+	(*Candidate)(nil),                             // 44: drover.v1.Candidate
+	(*Data)(nil),                                  // 45: drover.v1.Data
+	(*Booking)(nil),                               // 46: drover.v1.Booking
+	(*Reservation)(nil),                           // 47: drover.v1.Reservation
+	(*PolicyState)(nil),                           // 48: drover.v1.PolicyState
+	(*Request)(nil),                               // 49: drover.v1.Request
+	(*durationpb.Duration)(nil),                   // 50: google.protobuf.Duration
+	(*DecisionRecord)(nil),                        // 51: drover.v1.DecisionRecord
+	(*Site)(nil),                                  // 52: drover.v1.Site
+	(*SiteStatus)(nil),                            // 53: drover.v1.SiteStatus
+	(*Missing)(nil),                               // 54: drover.v1.Missing
+	(*Service)(nil),                               // 55: drover.v1.Service
+	(*Job)(nil),                                   // 56: drover.v1.Job
+	(*Move)(nil),                                  // 57: drover.v1.Move
+	(*SettleJobRequest)(nil),                      // 58: drover.v1.SettleJobRequest
+	(*timestamppb.Timestamp)(nil),                 // 59: google.protobuf.Timestamp
+	(*Shape)(nil),                                 // 60: drover.v1.Shape
+	(*ErrorDetail)(nil),                           // 61: drover.v1.ErrorDetail
 }
 var file_drover_v1_agent_service_proto_depIdxs = []int32{
 	2,  // 0: drover.v1.FindDataResponse.data:type_name -> drover.v1.LocatedData
-	41, // 1: drover.v1.FindDataResponse.missing:type_name -> drover.v1.Candidate
-	42, // 2: drover.v1.LocatedData.data:type_name -> drover.v1.Data
-	42, // 3: drover.v1.AgentServiceListDataResponse.data:type_name -> drover.v1.Data
-	41, // 4: drover.v1.AgentServiceListDataResponse.missing:type_name -> drover.v1.Candidate
-	43, // 5: drover.v1.AgentServiceOfferReservationRequest.booking:type_name -> drover.v1.Booking
+	44, // 1: drover.v1.FindDataResponse.missing:type_name -> drover.v1.Candidate
+	45, // 2: drover.v1.LocatedData.data:type_name -> drover.v1.Data
+	45, // 3: drover.v1.AgentServiceListDataResponse.data:type_name -> drover.v1.Data
+	44, // 4: drover.v1.AgentServiceListDataResponse.missing:type_name -> drover.v1.Candidate
+	46, // 5: drover.v1.AgentServiceOfferReservationRequest.booking:type_name -> drover.v1.Booking
 	9,  // 6: drover.v1.AgentServiceOfferReservationResponse.offers:type_name -> drover.v1.ReservationOffer
-	41, // 7: drover.v1.AgentServiceOfferReservationResponse.missing:type_name -> drover.v1.Candidate
+	44, // 7: drover.v1.AgentServiceOfferReservationResponse.missing:type_name -> drover.v1.Candidate
 	18, // 8: drover.v1.ReservationOffer.target:type_name -> drover.v1.Target
-	44, // 9: drover.v1.ReservationOffer.reservation:type_name -> drover.v1.Reservation
-	44, // 10: drover.v1.AgentServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
-	41, // 11: drover.v1.AgentServiceListReservationsResponse.missing:type_name -> drover.v1.Candidate
-	44, // 12: drover.v1.AgentServiceCancelReservationResponse.reservation:type_name -> drover.v1.Reservation
+	47, // 9: drover.v1.ReservationOffer.reservation:type_name -> drover.v1.Reservation
+	47, // 10: drover.v1.AgentServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
+	44, // 11: drover.v1.AgentServiceListReservationsResponse.missing:type_name -> drover.v1.Candidate
+	47, // 12: drover.v1.AgentServiceCancelReservationResponse.reservation:type_name -> drover.v1.Reservation
 	21, // 13: drover.v1.AgentServiceGetSiteResponse.site:type_name -> drover.v1.KnownSite
-	45, // 14: drover.v1.AgentServiceGetSiteResponse.policy:type_name -> drover.v1.PolicyState
-	46, // 15: drover.v1.MapRequest.request:type_name -> drover.v1.Request
-	47, // 16: drover.v1.MapRequest.deadline:type_name -> google.protobuf.Duration
+	48, // 14: drover.v1.AgentServiceGetSiteResponse.policy:type_name -> drover.v1.PolicyState
+	49, // 15: drover.v1.MapRequest.request:type_name -> drover.v1.Request
+	50, // 16: drover.v1.MapRequest.deadline:type_name -> google.protobuf.Duration
 	18, // 17: drover.v1.MapResponse.targets:type_name -> drover.v1.Target
-	48, // 18: drover.v1.MapResponse.decision:type_name -> drover.v1.DecisionRecord
+	51, // 18: drover.v1.MapResponse.decision:type_name -> drover.v1.DecisionRecord
 	21, // 19: drover.v1.ListSitesResponse.sites:type_name -> drover.v1.KnownSite
-	49, // 20: drover.v1.KnownSite.site:type_name -> drover.v1.Site
-	50, // 21: drover.v1.KnownSite.status:type_name -> drover.v1.SiteStatus
-	47, // 22: drover.v1.KnownSite.heard_ago:type_name -> google.protobuf.Duration
-	51, // 23: drover.v1.KnownSite.missing:type_name -> drover.v1.Missing
+	52, // 20: drover.v1.KnownSite.site:type_name -> drover.v1.Site
+	53, // 21: drover.v1.KnownSite.status:type_name -> drover.v1.SiteStatus
+	50, // 22: drover.v1.KnownSite.heard_ago:type_name -> google.protobuf.Duration
+	54, // 23: drover.v1.KnownSite.missing:type_name -> drover.v1.Missing
 	24, // 24: drover.v1.ListServicesResponse.services:type_name -> drover.v1.OfferedService
-	52, // 25: drover.v1.OfferedService.service:type_name -> drover.v1.Service
-	18, // 26: drover.v1.FindJobResponse.target:type_name -> drover.v1.Target
-	53, // 27: drover.v1.FindJobResponse.job:type_name -> drover.v1.Job
-	53, // 28: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	41, // 29: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
-	47, // 30: drover.v1.AgentServiceMoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	53, // 31: drover.v1.AgentServiceMoveJobResponse.job:type_name -> drover.v1.Job
-	18, // 32: drover.v1.AgentServiceMoveJobResponse.to:type_name -> drover.v1.Target
-	54, // 33: drover.v1.AgentServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	41, // 34: drover.v1.AgentServiceListMovesResponse.missing:type_name -> drover.v1.Candidate
-	50, // 35: drover.v1.AgentServiceSetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	55, // 36: drover.v1.AgentServiceSettleJobRequest.settle:type_name -> drover.v1.SettleJobRequest
-	53, // 37: drover.v1.AgentServiceSettleJobResponse.job:type_name -> drover.v1.Job
-	47, // 38: drover.v1.ReallocateRequest.threshold:type_name -> google.protobuf.Duration
-	47, // 39: drover.v1.ReallocateRequest.least_gain:type_name -> google.protobuf.Duration
-	39, // 40: drover.v1.ReallocateResponse.record:type_name -> drover.v1.RoundRecord
-	40, // 41: drover.v1.ReallocateResponse.jobs:type_name -> drover.v1.ReallocatedJob
-	41, // 42: drover.v1.ReallocateResponse.missing:type_name -> drover.v1.Candidate
-	56, // 43: drover.v1.RoundRecord.began_at:type_name -> google.protobuf.Timestamp
-	47, // 44: drover.v1.RoundRecord.gain:type_name -> google.protobuf.Duration
-	47, // 45: drover.v1.RoundRecord.thinking:type_name -> google.protobuf.Duration
-	47, // 46: drover.v1.RoundRecord.asking:type_name -> google.protobuf.Duration
-	47, // 47: drover.v1.RoundRecord.took:type_name -> google.protobuf.Duration
-	57, // 48: drover.v1.ReallocatedJob.before:type_name -> drover.v1.Shape
-	57, // 49: drover.v1.ReallocatedJob.after:type_name -> drover.v1.Shape
-	47, // 50: drover.v1.ReallocatedJob.ect_before:type_name -> google.protobuf.Duration
-	47, // 51: drover.v1.ReallocatedJob.ect_after:type_name -> google.protobuf.Duration
-	47, // 52: drover.v1.ReallocatedJob.gain:type_name -> google.protobuf.Duration
-	58, // 53: drover.v1.ReallocatedJob.problem:type_name -> drover.v1.ErrorDetail
-	16, // 54: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
-	19, // 55: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
-	22, // 56: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
-	25, // 57: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
-	27, // 58: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
-	29, // 59: drover.v1.AgentService.MoveJob:input_type -> drover.v1.AgentServiceMoveJobRequest
-	31, // 60: drover.v1.AgentService.ListMoves:input_type -> drover.v1.AgentServiceListMovesRequest
-	33, // 61: drover.v1.AgentService.SetDraining:input_type -> drover.v1.AgentServiceSetDrainingRequest
-	37, // 62: drover.v1.AgentService.Reallocate:input_type -> drover.v1.ReallocateRequest
-	35, // 63: drover.v1.AgentService.SettleJob:input_type -> drover.v1.AgentServiceSettleJobRequest
-	7,  // 64: drover.v1.AgentService.OfferReservation:input_type -> drover.v1.AgentServiceOfferReservationRequest
-	10, // 65: drover.v1.AgentService.ListReservations:input_type -> drover.v1.AgentServiceListReservationsRequest
-	12, // 66: drover.v1.AgentService.CancelReservation:input_type -> drover.v1.AgentServiceCancelReservationRequest
-	14, // 67: drover.v1.AgentService.GetSite:input_type -> drover.v1.AgentServiceGetSiteRequest
-	0,  // 68: drover.v1.AgentService.FindData:input_type -> drover.v1.FindDataRequest
-	3,  // 69: drover.v1.AgentService.ListData:input_type -> drover.v1.AgentServiceListDataRequest
-	5,  // 70: drover.v1.AgentService.RemoveData:input_type -> drover.v1.AgentServiceRemoveDataRequest
-	17, // 71: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
-	20, // 72: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
-	23, // 73: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
-	26, // 74: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
-	28, // 75: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
-	30, // 76: drover.v1.AgentService.MoveJob:output_type -> drover.v1.AgentServiceMoveJobResponse
-	32, // 77: drover.v1.AgentService.ListMoves:output_type -> drover.v1.AgentServiceListMovesResponse
-	34, // 78: drover.v1.AgentService.SetDraining:output_type -> drover.v1.AgentServiceSetDrainingResponse
-	38, // 79: drover.v1.AgentService.Reallocate:output_type -> drover.v1.ReallocateResponse
-	36, // 80: drover.v1.AgentService.SettleJob:output_type -> drover.v1.AgentServiceSettleJobResponse
-	8,  // 81: drover.v1.AgentService.OfferReservation:output_type -> drover.v1.AgentServiceOfferReservationResponse
-	11, // 82: drover.v1.AgentService.ListReservations:output_type -> drover.v1.AgentServiceListReservationsResponse
-	13, // 83: drover.v1.AgentService.CancelReservation:output_type -> drover.v1.AgentServiceCancelReservationResponse
-	15, // 84: drover.v1.AgentService.GetSite:output_type -> drover.v1.AgentServiceGetSiteResponse
-	1,  // 85: drover.v1.AgentService.FindData:output_type -> drover.v1.FindDataResponse
-	4,  // 86: drover.v1.AgentService.ListData:output_type -> drover.v1.AgentServiceListDataResponse
-	6,  // 87: drover.v1.AgentService.RemoveData:output_type -> drover.v1.AgentServiceRemoveDataResponse
-	71, // [71:88] is the sub-list for method output_type
-	54, // [54:71] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	55, // 25: drover.v1.OfferedService.service:type_name -> drover.v1.Service
+	25, // 26: drover.v1.OfferedService.withdrawn:type_name -> drover.v1.Withdrawal
+	18, // 27: drover.v1.FindJobResponse.target:type_name -> drover.v1.Target
+	56, // 28: drover.v1.FindJobResponse.job:type_name -> drover.v1.Job
+	56, // 29: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	44, // 30: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
+	50, // 31: drover.v1.AgentServiceMoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	56, // 32: drover.v1.AgentServiceMoveJobResponse.job:type_name -> drover.v1.Job
+	18, // 33: drover.v1.AgentServiceMoveJobResponse.to:type_name -> drover.v1.Target
+	57, // 34: drover.v1.AgentServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	44, // 35: drover.v1.AgentServiceListMovesResponse.missing:type_name -> drover.v1.Candidate
+	53, // 36: drover.v1.AgentServiceSetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	58, // 37: drover.v1.AgentServiceSettleJobRequest.settle:type_name -> drover.v1.SettleJobRequest
+	56, // 38: drover.v1.AgentServiceSettleJobResponse.job:type_name -> drover.v1.Job
+	50, // 39: drover.v1.ReallocateRequest.threshold:type_name -> google.protobuf.Duration
+	50, // 40: drover.v1.ReallocateRequest.least_gain:type_name -> google.protobuf.Duration
+	42, // 41: drover.v1.ReallocateResponse.record:type_name -> drover.v1.RoundRecord
+	43, // 42: drover.v1.ReallocateResponse.jobs:type_name -> drover.v1.ReallocatedJob
+	44, // 43: drover.v1.ReallocateResponse.missing:type_name -> drover.v1.Candidate
+	59, // 44: drover.v1.RoundRecord.began_at:type_name -> google.protobuf.Timestamp
+	50, // 45: drover.v1.RoundRecord.gain:type_name -> google.protobuf.Duration
+	50, // 46: drover.v1.RoundRecord.thinking:type_name -> google.protobuf.Duration
+	50, // 47: drover.v1.RoundRecord.asking:type_name -> google.protobuf.Duration
+	50, // 48: drover.v1.RoundRecord.took:type_name -> google.protobuf.Duration
+	60, // 49: drover.v1.ReallocatedJob.before:type_name -> drover.v1.Shape
+	60, // 50: drover.v1.ReallocatedJob.after:type_name -> drover.v1.Shape
+	50, // 51: drover.v1.ReallocatedJob.ect_before:type_name -> google.protobuf.Duration
+	50, // 52: drover.v1.ReallocatedJob.ect_after:type_name -> google.protobuf.Duration
+	50, // 53: drover.v1.ReallocatedJob.gain:type_name -> google.protobuf.Duration
+	61, // 54: drover.v1.ReallocatedJob.problem:type_name -> drover.v1.ErrorDetail
+	16, // 55: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
+	19, // 56: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
+	22, // 57: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
+	26, // 58: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
+	28, // 59: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
+	30, // 60: drover.v1.AgentService.MoveJob:input_type -> drover.v1.AgentServiceMoveJobRequest
+	32, // 61: drover.v1.AgentService.ListMoves:input_type -> drover.v1.AgentServiceListMovesRequest
+	34, // 62: drover.v1.AgentService.SetDraining:input_type -> drover.v1.AgentServiceSetDrainingRequest
+	35, // 63: drover.v1.AgentService.ForgetSite:input_type -> drover.v1.ForgetSiteRequest
+	40, // 64: drover.v1.AgentService.Reallocate:input_type -> drover.v1.ReallocateRequest
+	38, // 65: drover.v1.AgentService.SettleJob:input_type -> drover.v1.AgentServiceSettleJobRequest
+	7,  // 66: drover.v1.AgentService.OfferReservation:input_type -> drover.v1.AgentServiceOfferReservationRequest
+	10, // 67: drover.v1.AgentService.ListReservations:input_type -> drover.v1.AgentServiceListReservationsRequest
+	12, // 68: drover.v1.AgentService.CancelReservation:input_type -> drover.v1.AgentServiceCancelReservationRequest
+	14, // 69: drover.v1.AgentService.GetSite:input_type -> drover.v1.AgentServiceGetSiteRequest
+	0,  // 70: drover.v1.AgentService.FindData:input_type -> drover.v1.FindDataRequest
+	3,  // 71: drover.v1.AgentService.ListData:input_type -> drover.v1.AgentServiceListDataRequest
+	5,  // 72: drover.v1.AgentService.RemoveData:input_type -> drover.v1.AgentServiceRemoveDataRequest
+	17, // 73: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
+	20, // 74: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
+	23, // 75: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
+	27, // 76: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
+	29, // 77: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
+	31, // 78: drover.v1.AgentService.MoveJob:output_type -> drover.v1.AgentServiceMoveJobResponse
+	33, // 79: drover.v1.AgentService.ListMoves:output_type -> drover.v1.AgentServiceListMovesResponse
+	37, // 80: drover.v1.AgentService.SetDraining:output_type -> drover.v1.AgentServiceSetDrainingResponse
+	36, // 81: drover.v1.AgentService.ForgetSite:output_type -> drover.v1.ForgetSiteResponse
+	41, // 82: drover.v1.AgentService.Reallocate:output_type -> drover.v1.ReallocateResponse
+	39, // 83: drover.v1.AgentService.SettleJob:output_type -> drover.v1.AgentServiceSettleJobResponse
+	8,  // 84: drover.v1.AgentService.OfferReservation:output_type -> drover.v1.AgentServiceOfferReservationResponse
+	11, // 85: drover.v1.AgentService.ListReservations:output_type -> drover.v1.AgentServiceListReservationsResponse
+	13, // 86: drover.v1.AgentService.CancelReservation:output_type -> drover.v1.AgentServiceCancelReservationResponse
+	15, // 87: drover.v1.AgentService.GetSite:output_type -> drover.v1.AgentServiceGetSiteResponse
+	1,  // 88: drover.v1.AgentService.FindData:output_type -> drover.v1.FindDataResponse
+	4,  // 89: drover.v1.AgentService.ListData:output_type -> drover.v1.AgentServiceListDataResponse
+	6,  // 90: drover.v1.AgentService.RemoveData:output_type -> drover.v1.AgentServiceRemoveDataResponse
+	73, // [73:91] is the sub-list for method output_type
+	55, // [55:73] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_agent_service_proto_init() }
@@ -3034,14 +3197,14 @@ func file_drover_v1_agent_service_proto_init() {
 	file_drover_v1_reservation_proto_init()
 	file_drover_v1_server_service_proto_init()
 	file_drover_v1_site_proto_init()
-	file_drover_v1_agent_service_proto_msgTypes[37].OneofWrappers = []any{}
+	file_drover_v1_agent_service_proto_msgTypes[40].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_agent_service_proto_rawDesc), len(file_drover_v1_agent_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   41,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

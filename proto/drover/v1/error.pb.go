@@ -37,12 +37,12 @@ type ErrorDetail struct {
 	//   - another one exists under the same name: "job-conflict", "data-conflict"
 	//   - it does not fit the state of the job or the site: "too-wide", "too-long",
 	//     "too-late", "no-memory", "no-license", "cannot-run", "stale-id", "not-waiting",
-	//     "not-movable", "stale-epoch", "withdrawn", "sticky-data", "no-offer",
+	//     "not-movable", "site-answers", "stale-epoch", "withdrawn", "sticky-data", "no-offer",
 	//     "no-promise", "no-room", "reservation-over", "dependency-failed"
 	//   - a limit is reached: "queue-full", "disk-full", "data-quota", "too-many-drafts",
 	//     "too-many-reservations"
 	//   - it met another operation: "arriving"
-	//   - a process or a site cannot answer now: "draining", "no-site", "no-candidate",
+	//   - a process or a site cannot answer now: "draining", "service-withdrawn", "no-site", "no-candidate",
 	//     "unreachable", "batch-silent", "stopping"
 	//   - an answer did not come in time: "timeout"
 	//   - this site cannot do it: "no-drafts", "no-reservations"

@@ -1681,7 +1681,9 @@ type DescribeResponse struct {
 	// The site.
 	Site *Site `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
 	// Its services by name.
-	Services      []*Service `protobuf:"bytes,2,rep,name=services,proto3" json:"services,omitempty"`
+	Services []*Service `protobuf:"bytes,2,rep,name=services,proto3" json:"services,omitempty"`
+	// The servers that it knows of, by name.
+	Known         []*KnownServer `protobuf:"bytes,3,rep,name=known,proto3" json:"known,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1730,6 +1732,104 @@ func (x *DescribeResponse) GetServices() []*Service {
 	return nil
 }
 
+func (x *DescribeResponse) GetKnown() []*KnownServer {
+	if x != nil {
+		return x.Known
+	}
+	return nil
+}
+
+// KnownServer is a server that another one knows of. It may be down.
+type KnownServer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of its site.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// URL of its service.
+	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	// host:port of its gossip.
+	Gossip string `protobuf:"bytes,3,opt,name=gossip,proto3" json:"gossip,omitempty"`
+	// Version of drover.v1.
+	ApiVersion int32 `protobuf:"varint,4,opt,name=api_version,json=apiVersion,proto3" json:"api_version,omitempty"`
+	// Differs between restarts; a larger one is later.
+	Instance uint64 `protobuf:"varint,5,opt,name=instance,proto3" json:"instance,omitempty"`
+	// When it said goodbye, in seconds since 1970; 0 if it has not, 1 if an operator forgot it.
+	Left          int64 `protobuf:"varint,6,opt,name=left,proto3" json:"left,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KnownServer) Reset() {
+	*x = KnownServer{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KnownServer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KnownServer) ProtoMessage() {}
+
+func (x *KnownServer) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KnownServer.ProtoReflect.Descriptor instead.
+func (*KnownServer) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *KnownServer) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *KnownServer) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *KnownServer) GetGossip() string {
+	if x != nil {
+		return x.Gossip
+	}
+	return ""
+}
+
+func (x *KnownServer) GetApiVersion() int32 {
+	if x != nil {
+		return x.ApiVersion
+	}
+	return 0
+}
+
+func (x *KnownServer) GetInstance() uint64 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+func (x *KnownServer) GetLeft() int64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
 // GetStatusRequest asks for a queue.
 type GetStatusRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1741,7 +1841,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1753,7 +1853,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1766,7 +1866,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetStatusRequest) GetAccuracy() bool {
@@ -1787,7 +1887,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1799,7 +1899,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1812,7 +1912,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetStatusResponse) GetStatus() *SiteStatus {
@@ -1835,7 +1935,7 @@ type EstimateRequest struct {
 
 func (x *EstimateRequest) Reset() {
 	*x = EstimateRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1847,7 +1947,7 @@ func (x *EstimateRequest) String() string {
 func (*EstimateRequest) ProtoMessage() {}
 
 func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1860,7 +1960,7 @@ func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateRequest.ProtoReflect.Descriptor instead.
 func (*EstimateRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *EstimateRequest) GetRequest() *Request {
@@ -1891,7 +1991,7 @@ type EstimateResponse struct {
 
 func (x *EstimateResponse) Reset() {
 	*x = EstimateResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1903,7 +2003,7 @@ func (x *EstimateResponse) String() string {
 func (*EstimateResponse) ProtoMessage() {}
 
 func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1916,7 +2016,7 @@ func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateResponse.ProtoReflect.Descriptor instead.
 func (*EstimateResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *EstimateResponse) GetQuote() *Quote {
@@ -1948,7 +2048,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1960,7 +2060,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1973,7 +2073,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SubmitRequest) GetJobId() string {
@@ -2008,7 +2108,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2020,7 +2120,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2033,7 +2133,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SubmitResponse) GetJob() *Job {
@@ -2054,7 +2154,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2066,7 +2166,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2079,7 +2179,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GetJobRequest) GetJobId() string {
@@ -2100,7 +2200,7 @@ type GetJobResponse struct {
 
 func (x *GetJobResponse) Reset() {
 	*x = GetJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2112,7 +2212,7 @@ func (x *GetJobResponse) String() string {
 func (*GetJobResponse) ProtoMessage() {}
 
 func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2125,7 +2225,7 @@ func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobResponse.ProtoReflect.Descriptor instead.
 func (*GetJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetJobResponse) GetJob() *Job {
@@ -2152,7 +2252,7 @@ type ServerServiceListJobsRequest struct {
 
 func (x *ServerServiceListJobsRequest) Reset() {
 	*x = ServerServiceListJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2164,7 +2264,7 @@ func (x *ServerServiceListJobsRequest) String() string {
 func (*ServerServiceListJobsRequest) ProtoMessage() {}
 
 func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2177,7 +2277,7 @@ func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ServerServiceListJobsRequest) GetPageSize() int32 {
@@ -2214,7 +2314,7 @@ type ServerServiceListJobsResponse struct {
 
 func (x *ServerServiceListJobsResponse) Reset() {
 	*x = ServerServiceListJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2226,7 +2326,7 @@ func (x *ServerServiceListJobsResponse) String() string {
 func (*ServerServiceListJobsResponse) ProtoMessage() {}
 
 func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2239,7 +2339,7 @@ func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ServerServiceListJobsResponse) GetJobs() []*Job {
@@ -2267,7 +2367,7 @@ type WatchJobRequest struct {
 
 func (x *WatchJobRequest) Reset() {
 	*x = WatchJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2279,7 +2379,7 @@ func (x *WatchJobRequest) String() string {
 func (*WatchJobRequest) ProtoMessage() {}
 
 func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2292,7 +2392,7 @@ func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WatchJobRequest) GetJobId() string {
@@ -2313,7 +2413,7 @@ type WatchJobResponse struct {
 
 func (x *WatchJobResponse) Reset() {
 	*x = WatchJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2325,7 +2425,7 @@ func (x *WatchJobResponse) String() string {
 func (*WatchJobResponse) ProtoMessage() {}
 
 func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2338,7 +2438,7 @@ func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WatchJobResponse) GetJob() *Job {
@@ -2359,7 +2459,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2371,7 +2471,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2384,7 +2484,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CancelJobRequest) GetJobId() string {
@@ -2405,7 +2505,7 @@ type CancelJobResponse struct {
 
 func (x *CancelJobResponse) Reset() {
 	*x = CancelJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2417,7 +2517,7 @@ func (x *CancelJobResponse) String() string {
 func (*CancelJobResponse) ProtoMessage() {}
 
 func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2430,7 +2530,7 @@ func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobResponse.ProtoReflect.Descriptor instead.
 func (*CancelJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CancelJobResponse) GetJob() *Job {
@@ -2457,7 +2557,7 @@ type ReadLogsRequest struct {
 
 func (x *ReadLogsRequest) Reset() {
 	*x = ReadLogsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2469,7 +2569,7 @@ func (x *ReadLogsRequest) String() string {
 func (*ReadLogsRequest) ProtoMessage() {}
 
 func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2482,7 +2582,7 @@ func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsRequest.ProtoReflect.Descriptor instead.
 func (*ReadLogsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ReadLogsRequest) GetJobId() string {
@@ -2527,7 +2627,7 @@ type ReadLogsResponse struct {
 
 func (x *ReadLogsResponse) Reset() {
 	*x = ReadLogsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2539,7 +2639,7 @@ func (x *ReadLogsResponse) String() string {
 func (*ReadLogsResponse) ProtoMessage() {}
 
 func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2552,7 +2652,7 @@ func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsResponse.ProtoReflect.Descriptor instead.
 func (*ReadLogsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ReadLogsResponse) GetData() []byte {
@@ -2582,7 +2682,7 @@ type StatContentRequest struct {
 
 func (x *StatContentRequest) Reset() {
 	*x = StatContentRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2594,7 +2694,7 @@ func (x *StatContentRequest) String() string {
 func (*StatContentRequest) ProtoMessage() {}
 
 func (x *StatContentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2607,7 +2707,7 @@ func (x *StatContentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatContentRequest.ProtoReflect.Descriptor instead.
 func (*StatContentRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StatContentRequest) GetSha256() string {
@@ -2641,7 +2741,7 @@ type StatContentResponse struct {
 
 func (x *StatContentResponse) Reset() {
 	*x = StatContentResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2653,7 +2753,7 @@ func (x *StatContentResponse) String() string {
 func (*StatContentResponse) ProtoMessage() {}
 
 func (x *StatContentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2666,7 +2766,7 @@ func (x *StatContentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatContentResponse.ProtoReflect.Descriptor instead.
 func (*StatContentResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *StatContentResponse) GetComplete() bool {
@@ -2708,7 +2808,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2720,7 +2820,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2733,7 +2833,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WithdrawRequest) GetJobId() string {
@@ -2756,7 +2856,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2768,7 +2868,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2781,7 +2881,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WithdrawResponse) GetWithdrawn() bool {
@@ -2807,7 +2907,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2819,7 +2919,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2832,7 +2932,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
 }
 
 // WatchJobsResponse is a batch of changes.
@@ -2848,7 +2948,7 @@ type WatchJobsResponse struct {
 
 func (x *WatchJobsResponse) Reset() {
 	*x = WatchJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2860,7 +2960,7 @@ func (x *WatchJobsResponse) String() string {
 func (*WatchJobsResponse) ProtoMessage() {}
 
 func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2873,7 +2973,7 @@ func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *WatchJobsResponse) GetJobs() []*JobDigest {
@@ -2911,7 +3011,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2923,7 +3023,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2936,7 +3036,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -2992,7 +3092,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3004,7 +3104,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3017,7 +3117,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *MoveJobResponse) GetJob() *Job {
@@ -3042,7 +3142,7 @@ type HoldJobsRequest struct {
 
 func (x *HoldJobsRequest) Reset() {
 	*x = HoldJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3054,7 +3154,7 @@ func (x *HoldJobsRequest) String() string {
 func (*HoldJobsRequest) ProtoMessage() {}
 
 func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3067,7 +3167,7 @@ func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsRequest.ProtoReflect.Descriptor instead.
 func (*HoldJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *HoldJobsRequest) GetRound() string {
@@ -3102,7 +3202,7 @@ type HoldJobsResponse struct {
 
 func (x *HoldJobsResponse) Reset() {
 	*x = HoldJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3114,7 +3214,7 @@ func (x *HoldJobsResponse) String() string {
 func (*HoldJobsResponse) ProtoMessage() {}
 
 func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3127,7 +3227,7 @@ func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsResponse.ProtoReflect.Descriptor instead.
 func (*HoldJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *HoldJobsResponse) GetJobs() []*JobDigest {
@@ -3152,7 +3252,7 @@ type PlaceJobsRequest struct {
 
 func (x *PlaceJobsRequest) Reset() {
 	*x = PlaceJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[53]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3164,7 +3264,7 @@ func (x *PlaceJobsRequest) String() string {
 func (*PlaceJobsRequest) ProtoMessage() {}
 
 func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[53]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3177,7 +3277,7 @@ func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsRequest.ProtoReflect.Descriptor instead.
 func (*PlaceJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *PlaceJobsRequest) GetRound() string {
@@ -3221,7 +3321,7 @@ type Placement struct {
 
 func (x *Placement) Reset() {
 	*x = Placement{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[54]
+	mi := &file_drover_v1_server_service_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3233,7 +3333,7 @@ func (x *Placement) String() string {
 func (*Placement) ProtoMessage() {}
 
 func (x *Placement) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[54]
+	mi := &file_drover_v1_server_service_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3246,7 +3346,7 @@ func (x *Placement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placement.ProtoReflect.Descriptor instead.
 func (*Placement) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{54}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Placement) GetJobId() string {
@@ -3295,7 +3395,7 @@ type PlaceJobsResponse struct {
 
 func (x *PlaceJobsResponse) Reset() {
 	*x = PlaceJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[55]
+	mi := &file_drover_v1_server_service_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3307,7 +3407,7 @@ func (x *PlaceJobsResponse) String() string {
 func (*PlaceJobsResponse) ProtoMessage() {}
 
 func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[55]
+	mi := &file_drover_v1_server_service_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3320,7 +3420,7 @@ func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsResponse.ProtoReflect.Descriptor instead.
 func (*PlaceJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{55}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *PlaceJobsResponse) GetJobs() []*JobDigest {
@@ -3354,7 +3454,7 @@ type DraftRequest struct {
 
 func (x *DraftRequest) Reset() {
 	*x = DraftRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[56]
+	mi := &file_drover_v1_server_service_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3366,7 +3466,7 @@ func (x *DraftRequest) String() string {
 func (*DraftRequest) ProtoMessage() {}
 
 func (x *DraftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[56]
+	mi := &file_drover_v1_server_service_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3379,7 +3479,7 @@ func (x *DraftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftRequest.ProtoReflect.Descriptor instead.
 func (*DraftRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{56}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *DraftRequest) GetRound() string {
@@ -3443,7 +3543,7 @@ type DraftEdit struct {
 
 func (x *DraftEdit) Reset() {
 	*x = DraftEdit{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[57]
+	mi := &file_drover_v1_server_service_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3455,7 +3555,7 @@ func (x *DraftEdit) String() string {
 func (*DraftEdit) ProtoMessage() {}
 
 func (x *DraftEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[57]
+	mi := &file_drover_v1_server_service_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3468,7 +3568,7 @@ func (x *DraftEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftEdit.ProtoReflect.Descriptor instead.
 func (*DraftEdit) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{57}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *DraftEdit) GetJobId() string {
@@ -3515,7 +3615,7 @@ type DraftQuestion struct {
 
 func (x *DraftQuestion) Reset() {
 	*x = DraftQuestion{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[58]
+	mi := &file_drover_v1_server_service_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3527,7 +3627,7 @@ func (x *DraftQuestion) String() string {
 func (*DraftQuestion) ProtoMessage() {}
 
 func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[58]
+	mi := &file_drover_v1_server_service_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3540,7 +3640,7 @@ func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftQuestion.ProtoReflect.Descriptor instead.
 func (*DraftQuestion) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{58}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *DraftQuestion) GetJobId() string {
@@ -3583,7 +3683,7 @@ type DraftResponse struct {
 
 func (x *DraftResponse) Reset() {
 	*x = DraftResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[59]
+	mi := &file_drover_v1_server_service_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3595,7 +3695,7 @@ func (x *DraftResponse) String() string {
 func (*DraftResponse) ProtoMessage() {}
 
 func (x *DraftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[59]
+	mi := &file_drover_v1_server_service_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3608,7 +3708,7 @@ func (x *DraftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftResponse.ProtoReflect.Descriptor instead.
 func (*DraftResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{59}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *DraftResponse) GetEdits() []*Quote {
@@ -3648,7 +3748,7 @@ type ServerServiceListMovesRequest struct {
 
 func (x *ServerServiceListMovesRequest) Reset() {
 	*x = ServerServiceListMovesRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[60]
+	mi := &file_drover_v1_server_service_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3660,7 +3760,7 @@ func (x *ServerServiceListMovesRequest) String() string {
 func (*ServerServiceListMovesRequest) ProtoMessage() {}
 
 func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[60]
+	mi := &file_drover_v1_server_service_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3673,7 +3773,7 @@ func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{60}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ServerServiceListMovesRequest) GetPageSize() int32 {
@@ -3710,7 +3810,7 @@ type ServerServiceListMovesResponse struct {
 
 func (x *ServerServiceListMovesResponse) Reset() {
 	*x = ServerServiceListMovesResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[61]
+	mi := &file_drover_v1_server_service_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3722,7 +3822,7 @@ func (x *ServerServiceListMovesResponse) String() string {
 func (*ServerServiceListMovesResponse) ProtoMessage() {}
 
 func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[61]
+	mi := &file_drover_v1_server_service_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3735,7 +3835,7 @@ func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{61}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ServerServiceListMovesResponse) GetMoves() []*Move {
@@ -3763,7 +3863,7 @@ type SetDrainingRequest struct {
 
 func (x *SetDrainingRequest) Reset() {
 	*x = SetDrainingRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[62]
+	mi := &file_drover_v1_server_service_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3775,7 +3875,7 @@ func (x *SetDrainingRequest) String() string {
 func (*SetDrainingRequest) ProtoMessage() {}
 
 func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[62]
+	mi := &file_drover_v1_server_service_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3788,7 +3888,7 @@ func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingRequest.ProtoReflect.Descriptor instead.
 func (*SetDrainingRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{62}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *SetDrainingRequest) GetDraining() bool {
@@ -3809,7 +3909,7 @@ type SetDrainingResponse struct {
 
 func (x *SetDrainingResponse) Reset() {
 	*x = SetDrainingResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[63]
+	mi := &file_drover_v1_server_service_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3821,7 +3921,7 @@ func (x *SetDrainingResponse) String() string {
 func (*SetDrainingResponse) ProtoMessage() {}
 
 func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[63]
+	mi := &file_drover_v1_server_service_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3834,7 +3934,7 @@ func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingResponse.ProtoReflect.Descriptor instead.
 func (*SetDrainingResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{63}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *SetDrainingResponse) GetStatus() *SiteStatus {
@@ -3861,7 +3961,7 @@ type SettleJobRequest struct {
 
 func (x *SettleJobRequest) Reset() {
 	*x = SettleJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[64]
+	mi := &file_drover_v1_server_service_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3873,7 +3973,7 @@ func (x *SettleJobRequest) String() string {
 func (*SettleJobRequest) ProtoMessage() {}
 
 func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[64]
+	mi := &file_drover_v1_server_service_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3886,7 +3986,7 @@ func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobRequest.ProtoReflect.Descriptor instead.
 func (*SettleJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{64}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *SettleJobRequest) GetJobId() string {
@@ -3928,7 +4028,7 @@ type SettleJobResponse struct {
 
 func (x *SettleJobResponse) Reset() {
 	*x = SettleJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[65]
+	mi := &file_drover_v1_server_service_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3940,7 +4040,7 @@ func (x *SettleJobResponse) String() string {
 func (*SettleJobResponse) ProtoMessage() {}
 
 func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[65]
+	mi := &file_drover_v1_server_service_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3953,7 +4053,7 @@ func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobResponse.ProtoReflect.Descriptor instead.
 func (*SettleJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{65}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *SettleJobResponse) GetJob() *Job {
@@ -4066,10 +4166,19 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"measuredAt\x122\n" +
 	"\x15declared_memory_bytes\x18\x0f \x01(\x03R\x13declaredMemoryBytes\x122\n" +
 	"\x15measured_memory_bytes\x18\x10 \x01(\x03R\x13measuredMemoryBytes\"\x11\n" +
-	"\x0fDescribeRequest\"g\n" +
+	"\x0fDescribeRequest\"\x95\x01\n" +
 	"\x10DescribeResponse\x12#\n" +
 	"\x04site\x18\x01 \x01(\v2\x0f.drover.v1.SiteR\x04site\x12.\n" +
-	"\bservices\x18\x02 \x03(\v2\x12.drover.v1.ServiceR\bservices\".\n" +
+	"\bservices\x18\x02 \x03(\v2\x12.drover.v1.ServiceR\bservices\x12,\n" +
+	"\x05known\x18\x03 \x03(\v2\x16.drover.v1.KnownServerR\x05known\"\x9c\x01\n" +
+	"\vKnownServer\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url\x12\x16\n" +
+	"\x06gossip\x18\x03 \x01(\tR\x06gossip\x12\x1f\n" +
+	"\vapi_version\x18\x04 \x01(\x05R\n" +
+	"apiVersion\x12\x1a\n" +
+	"\binstance\x18\x05 \x01(\x04R\binstance\x12\x12\n" +
+	"\x04left\x18\x06 \x01(\x03R\x04left\".\n" +
 	"\x10GetStatusRequest\x12\x1a\n" +
 	"\baccuracy\x18\x01 \x01(\bR\baccuracy\"B\n" +
 	"\x11GetStatusResponse\x12-\n" +
@@ -4264,7 +4373,7 @@ func file_drover_v1_server_service_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
+var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_drover_v1_server_service_proto_goTypes = []any{
 	(LogStream)(0),                                // 0: drover.v1.LogStream
 	(Settlement)(0),                               // 1: drover.v1.Settlement
@@ -4295,192 +4404,194 @@ var file_drover_v1_server_service_proto_goTypes = []any{
 	(*JobUse)(nil),                                // 26: drover.v1.JobUse
 	(*DescribeRequest)(nil),                       // 27: drover.v1.DescribeRequest
 	(*DescribeResponse)(nil),                      // 28: drover.v1.DescribeResponse
-	(*GetStatusRequest)(nil),                      // 29: drover.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),                     // 30: drover.v1.GetStatusResponse
-	(*EstimateRequest)(nil),                       // 31: drover.v1.EstimateRequest
-	(*EstimateResponse)(nil),                      // 32: drover.v1.EstimateResponse
-	(*SubmitRequest)(nil),                         // 33: drover.v1.SubmitRequest
-	(*SubmitResponse)(nil),                        // 34: drover.v1.SubmitResponse
-	(*GetJobRequest)(nil),                         // 35: drover.v1.GetJobRequest
-	(*GetJobResponse)(nil),                        // 36: drover.v1.GetJobResponse
-	(*ServerServiceListJobsRequest)(nil),          // 37: drover.v1.ServerServiceListJobsRequest
-	(*ServerServiceListJobsResponse)(nil),         // 38: drover.v1.ServerServiceListJobsResponse
-	(*WatchJobRequest)(nil),                       // 39: drover.v1.WatchJobRequest
-	(*WatchJobResponse)(nil),                      // 40: drover.v1.WatchJobResponse
-	(*CancelJobRequest)(nil),                      // 41: drover.v1.CancelJobRequest
-	(*CancelJobResponse)(nil),                     // 42: drover.v1.CancelJobResponse
-	(*ReadLogsRequest)(nil),                       // 43: drover.v1.ReadLogsRequest
-	(*ReadLogsResponse)(nil),                      // 44: drover.v1.ReadLogsResponse
-	(*StatContentRequest)(nil),                    // 45: drover.v1.StatContentRequest
-	(*StatContentResponse)(nil),                   // 46: drover.v1.StatContentResponse
-	(*WithdrawRequest)(nil),                       // 47: drover.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),                      // 48: drover.v1.WithdrawResponse
-	(*WatchJobsRequest)(nil),                      // 49: drover.v1.WatchJobsRequest
-	(*WatchJobsResponse)(nil),                     // 50: drover.v1.WatchJobsResponse
-	(*MoveJobRequest)(nil),                        // 51: drover.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),                       // 52: drover.v1.MoveJobResponse
-	(*HoldJobsRequest)(nil),                       // 53: drover.v1.HoldJobsRequest
-	(*HoldJobsResponse)(nil),                      // 54: drover.v1.HoldJobsResponse
-	(*PlaceJobsRequest)(nil),                      // 55: drover.v1.PlaceJobsRequest
-	(*Placement)(nil),                             // 56: drover.v1.Placement
-	(*PlaceJobsResponse)(nil),                     // 57: drover.v1.PlaceJobsResponse
-	(*DraftRequest)(nil),                          // 58: drover.v1.DraftRequest
-	(*DraftEdit)(nil),                             // 59: drover.v1.DraftEdit
-	(*DraftQuestion)(nil),                         // 60: drover.v1.DraftQuestion
-	(*DraftResponse)(nil),                         // 61: drover.v1.DraftResponse
-	(*ServerServiceListMovesRequest)(nil),         // 62: drover.v1.ServerServiceListMovesRequest
-	(*ServerServiceListMovesResponse)(nil),        // 63: drover.v1.ServerServiceListMovesResponse
-	(*SetDrainingRequest)(nil),                    // 64: drover.v1.SetDrainingRequest
-	(*SetDrainingResponse)(nil),                   // 65: drover.v1.SetDrainingResponse
-	(*SettleJobRequest)(nil),                      // 66: drover.v1.SettleJobRequest
-	(*SettleJobResponse)(nil),                     // 67: drover.v1.SettleJobResponse
-	(*Data)(nil),                                  // 68: drover.v1.Data
-	(*Booking)(nil),                               // 69: drover.v1.Booking
-	(*Reservation)(nil),                           // 70: drover.v1.Reservation
-	(*ErrorDetail)(nil),                           // 71: drover.v1.ErrorDetail
-	(*Site)(nil),                                  // 72: drover.v1.Site
-	(*SiteStatus)(nil),                            // 73: drover.v1.SiteStatus
-	(*PolicyState)(nil),                           // 74: drover.v1.PolicyState
-	(*durationpb.Duration)(nil),                   // 75: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),                 // 76: google.protobuf.Timestamp
-	(*Service)(nil),                               // 77: drover.v1.Service
-	(*Request)(nil),                               // 78: drover.v1.Request
-	(*Quote)(nil),                                 // 79: drover.v1.Quote
-	(*Accuracy)(nil),                              // 80: drover.v1.Accuracy
-	(*DecisionRecord)(nil),                        // 81: drover.v1.DecisionRecord
-	(*Job)(nil),                                   // 82: drover.v1.Job
-	(*JobDigest)(nil),                             // 83: drover.v1.JobDigest
-	(*Shape)(nil),                                 // 84: drover.v1.Shape
-	(*Move)(nil),                                  // 85: drover.v1.Move
+	(*KnownServer)(nil),                           // 29: drover.v1.KnownServer
+	(*GetStatusRequest)(nil),                      // 30: drover.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),                     // 31: drover.v1.GetStatusResponse
+	(*EstimateRequest)(nil),                       // 32: drover.v1.EstimateRequest
+	(*EstimateResponse)(nil),                      // 33: drover.v1.EstimateResponse
+	(*SubmitRequest)(nil),                         // 34: drover.v1.SubmitRequest
+	(*SubmitResponse)(nil),                        // 35: drover.v1.SubmitResponse
+	(*GetJobRequest)(nil),                         // 36: drover.v1.GetJobRequest
+	(*GetJobResponse)(nil),                        // 37: drover.v1.GetJobResponse
+	(*ServerServiceListJobsRequest)(nil),          // 38: drover.v1.ServerServiceListJobsRequest
+	(*ServerServiceListJobsResponse)(nil),         // 39: drover.v1.ServerServiceListJobsResponse
+	(*WatchJobRequest)(nil),                       // 40: drover.v1.WatchJobRequest
+	(*WatchJobResponse)(nil),                      // 41: drover.v1.WatchJobResponse
+	(*CancelJobRequest)(nil),                      // 42: drover.v1.CancelJobRequest
+	(*CancelJobResponse)(nil),                     // 43: drover.v1.CancelJobResponse
+	(*ReadLogsRequest)(nil),                       // 44: drover.v1.ReadLogsRequest
+	(*ReadLogsResponse)(nil),                      // 45: drover.v1.ReadLogsResponse
+	(*StatContentRequest)(nil),                    // 46: drover.v1.StatContentRequest
+	(*StatContentResponse)(nil),                   // 47: drover.v1.StatContentResponse
+	(*WithdrawRequest)(nil),                       // 48: drover.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),                      // 49: drover.v1.WithdrawResponse
+	(*WatchJobsRequest)(nil),                      // 50: drover.v1.WatchJobsRequest
+	(*WatchJobsResponse)(nil),                     // 51: drover.v1.WatchJobsResponse
+	(*MoveJobRequest)(nil),                        // 52: drover.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                       // 53: drover.v1.MoveJobResponse
+	(*HoldJobsRequest)(nil),                       // 54: drover.v1.HoldJobsRequest
+	(*HoldJobsResponse)(nil),                      // 55: drover.v1.HoldJobsResponse
+	(*PlaceJobsRequest)(nil),                      // 56: drover.v1.PlaceJobsRequest
+	(*Placement)(nil),                             // 57: drover.v1.Placement
+	(*PlaceJobsResponse)(nil),                     // 58: drover.v1.PlaceJobsResponse
+	(*DraftRequest)(nil),                          // 59: drover.v1.DraftRequest
+	(*DraftEdit)(nil),                             // 60: drover.v1.DraftEdit
+	(*DraftQuestion)(nil),                         // 61: drover.v1.DraftQuestion
+	(*DraftResponse)(nil),                         // 62: drover.v1.DraftResponse
+	(*ServerServiceListMovesRequest)(nil),         // 63: drover.v1.ServerServiceListMovesRequest
+	(*ServerServiceListMovesResponse)(nil),        // 64: drover.v1.ServerServiceListMovesResponse
+	(*SetDrainingRequest)(nil),                    // 65: drover.v1.SetDrainingRequest
+	(*SetDrainingResponse)(nil),                   // 66: drover.v1.SetDrainingResponse
+	(*SettleJobRequest)(nil),                      // 67: drover.v1.SettleJobRequest
+	(*SettleJobResponse)(nil),                     // 68: drover.v1.SettleJobResponse
+	(*Data)(nil),                                  // 69: drover.v1.Data
+	(*Booking)(nil),                               // 70: drover.v1.Booking
+	(*Reservation)(nil),                           // 71: drover.v1.Reservation
+	(*ErrorDetail)(nil),                           // 72: drover.v1.ErrorDetail
+	(*Site)(nil),                                  // 73: drover.v1.Site
+	(*SiteStatus)(nil),                            // 74: drover.v1.SiteStatus
+	(*PolicyState)(nil),                           // 75: drover.v1.PolicyState
+	(*durationpb.Duration)(nil),                   // 76: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),                 // 77: google.protobuf.Timestamp
+	(*Service)(nil),                               // 78: drover.v1.Service
+	(*Request)(nil),                               // 79: drover.v1.Request
+	(*Quote)(nil),                                 // 80: drover.v1.Quote
+	(*Accuracy)(nil),                              // 81: drover.v1.Accuracy
+	(*DecisionRecord)(nil),                        // 82: drover.v1.DecisionRecord
+	(*Job)(nil),                                   // 83: drover.v1.Job
+	(*JobDigest)(nil),                             // 84: drover.v1.JobDigest
+	(*Shape)(nil),                                 // 85: drover.v1.Shape
+	(*Move)(nil),                                  // 86: drover.v1.Move
 }
 var file_drover_v1_server_service_proto_depIdxs = []int32{
-	68, // 0: drover.v1.PutDataRequest.data:type_name -> drover.v1.Data
-	68, // 1: drover.v1.PutDataResponse.data:type_name -> drover.v1.Data
-	68, // 2: drover.v1.GetDataResponse.data:type_name -> drover.v1.Data
+	69, // 0: drover.v1.PutDataRequest.data:type_name -> drover.v1.Data
+	69, // 1: drover.v1.PutDataResponse.data:type_name -> drover.v1.Data
+	69, // 2: drover.v1.GetDataResponse.data:type_name -> drover.v1.Data
 	6,  // 3: drover.v1.GetDataResponse.gone:type_name -> drover.v1.GoneData
-	68, // 4: drover.v1.CopyDataResponse.data:type_name -> drover.v1.Data
-	68, // 5: drover.v1.ServerServiceListDataResponse.data:type_name -> drover.v1.Data
-	68, // 6: drover.v1.ServerServiceRemoveDataResponse.data:type_name -> drover.v1.Data
-	69, // 7: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
-	70, // 8: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
-	71, // 9: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
-	69, // 10: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
-	70, // 11: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
-	70, // 12: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
-	70, // 13: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
-	72, // 14: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
-	73, // 15: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
-	74, // 16: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
-	75, // 17: drover.v1.WatchSiteRequest.every:type_name -> google.protobuf.Duration
-	76, // 18: drover.v1.WatchSiteResponse.at:type_name -> google.protobuf.Timestamp
+	69, // 4: drover.v1.CopyDataResponse.data:type_name -> drover.v1.Data
+	69, // 5: drover.v1.ServerServiceListDataResponse.data:type_name -> drover.v1.Data
+	69, // 6: drover.v1.ServerServiceRemoveDataResponse.data:type_name -> drover.v1.Data
+	70, // 7: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
+	71, // 8: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
+	72, // 9: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
+	70, // 10: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
+	71, // 11: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
+	71, // 12: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
+	71, // 13: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
+	73, // 14: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
+	74, // 15: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
+	75, // 16: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
+	76, // 17: drover.v1.WatchSiteRequest.every:type_name -> google.protobuf.Duration
+	77, // 18: drover.v1.WatchSiteResponse.at:type_name -> google.protobuf.Timestamp
 	25, // 19: drover.v1.WatchSiteResponse.nodes:type_name -> drover.v1.NodeUse
 	26, // 20: drover.v1.WatchSiteResponse.jobs:type_name -> drover.v1.JobUse
-	75, // 21: drover.v1.JobUse.used_cpu_time:type_name -> google.protobuf.Duration
-	76, // 22: drover.v1.JobUse.measured_at:type_name -> google.protobuf.Timestamp
-	72, // 23: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
-	77, // 24: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
-	73, // 25: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
-	78, // 26: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
-	75, // 27: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
-	79, // 28: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	80, // 29: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
-	78, // 30: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	81, // 31: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	82, // 32: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	82, // 33: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	82, // 34: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	82, // 35: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	82, // 36: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
-	0,  // 37: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	82, // 38: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
-	83, // 39: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	75, // 40: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	82, // 41: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
-	75, // 42: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	83, // 43: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	56, // 44: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
-	84, // 45: drover.v1.Placement.shape:type_name -> drover.v1.Shape
-	75, // 46: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	83, // 47: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	75, // 48: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
-	59, // 49: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
-	60, // 50: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
-	78, // 51: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
-	75, // 52: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
-	78, // 53: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
-	75, // 54: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
-	79, // 55: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
-	79, // 56: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
-	75, // 57: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
-	85, // 58: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	73, // 59: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	1,  // 60: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
-	82, // 61: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
-	27, // 62: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
-	29, // 63: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
-	31, // 64: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
-	33, // 65: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
-	35, // 66: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
-	37, // 67: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
-	39, // 68: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
-	41, // 69: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
-	43, // 70: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	45, // 71: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
-	47, // 72: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
-	49, // 73: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
-	51, // 74: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
-	53, // 75: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
-	55, // 76: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
-	62, // 77: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
-	58, // 78: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
-	64, // 79: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
-	66, // 80: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
-	13, // 81: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
-	15, // 82: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
-	17, // 83: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
-	19, // 84: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
-	21, // 85: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
-	23, // 86: drover.v1.ServerService.WatchSite:input_type -> drover.v1.WatchSiteRequest
-	2,  // 87: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
-	4,  // 88: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
-	7,  // 89: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
-	9,  // 90: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
-	11, // 91: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
-	28, // 92: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	30, // 93: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	32, // 94: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	34, // 95: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	36, // 96: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	38, // 97: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	40, // 98: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	42, // 99: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	44, // 100: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	46, // 101: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
-	48, // 102: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
-	50, // 103: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
-	52, // 104: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
-	54, // 105: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
-	57, // 106: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
-	63, // 107: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
-	61, // 108: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
-	65, // 109: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
-	67, // 110: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
-	14, // 111: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
-	16, // 112: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
-	18, // 113: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
-	20, // 114: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
-	22, // 115: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
-	24, // 116: drover.v1.ServerService.WatchSite:output_type -> drover.v1.WatchSiteResponse
-	3,  // 117: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
-	5,  // 118: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
-	8,  // 119: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
-	10, // 120: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
-	12, // 121: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
-	92, // [92:122] is the sub-list for method output_type
-	62, // [62:92] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	76, // 21: drover.v1.JobUse.used_cpu_time:type_name -> google.protobuf.Duration
+	77, // 22: drover.v1.JobUse.measured_at:type_name -> google.protobuf.Timestamp
+	73, // 23: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
+	78, // 24: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
+	29, // 25: drover.v1.DescribeResponse.known:type_name -> drover.v1.KnownServer
+	74, // 26: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
+	79, // 27: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
+	76, // 28: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
+	80, // 29: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
+	81, // 30: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
+	79, // 31: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	82, // 32: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	83, // 33: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	83, // 34: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	83, // 35: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	83, // 36: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	83, // 37: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	0,  // 38: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
+	83, // 39: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	84, // 40: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	76, // 41: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	83, // 42: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	76, // 43: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	84, // 44: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	57, // 45: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
+	85, // 46: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	76, // 47: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	84, // 48: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	76, // 49: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
+	60, // 50: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
+	61, // 51: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
+	79, // 52: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
+	76, // 53: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
+	79, // 54: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
+	76, // 55: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
+	80, // 56: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
+	80, // 57: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
+	76, // 58: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
+	86, // 59: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	74, // 60: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	1,  // 61: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
+	83, // 62: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	27, // 63: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
+	30, // 64: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
+	32, // 65: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
+	34, // 66: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
+	36, // 67: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
+	38, // 68: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
+	40, // 69: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
+	42, // 70: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
+	44, // 71: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
+	46, // 72: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
+	48, // 73: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	50, // 74: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	52, // 75: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	54, // 76: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	56, // 77: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	63, // 78: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	59, // 79: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
+	65, // 80: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	67, // 81: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	13, // 82: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
+	15, // 83: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
+	17, // 84: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
+	19, // 85: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
+	21, // 86: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
+	23, // 87: drover.v1.ServerService.WatchSite:input_type -> drover.v1.WatchSiteRequest
+	2,  // 88: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
+	4,  // 89: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
+	7,  // 90: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
+	9,  // 91: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
+	11, // 92: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
+	28, // 93: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	31, // 94: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	33, // 95: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	35, // 96: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	37, // 97: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	39, // 98: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	41, // 99: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	43, // 100: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	45, // 101: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	47, // 102: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
+	49, // 103: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	51, // 104: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	53, // 105: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	55, // 106: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	58, // 107: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	64, // 108: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	62, // 109: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
+	66, // 110: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	68, // 111: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	14, // 112: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
+	16, // 113: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
+	18, // 114: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
+	20, // 115: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
+	22, // 116: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
+	24, // 117: drover.v1.ServerService.WatchSite:output_type -> drover.v1.WatchSiteResponse
+	3,  // 118: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
+	5,  // 119: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
+	8,  // 120: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
+	10, // 121: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
+	12, // 122: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
+	93, // [93:123] is the sub-list for method output_type
+	63, // [63:93] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_server_service_proto_init() }
@@ -4502,7 +4613,7 @@ func file_drover_v1_server_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_server_service_proto_rawDesc), len(file_drover_v1_server_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   66,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

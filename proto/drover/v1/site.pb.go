@@ -450,8 +450,10 @@ type SiteStatus struct {
 	// Why programs cannot be launched at the moment; empty if they can. Jobs wait meanwhile, and
 	// estimates count the delay.
 	LaunchProblem string `protobuf:"bytes,16,opt,name=launch_problem,json=launchProblem,proto3" json:"launch_problem,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Services whose programs cannot be executed, or whose jobs fail at once, by name.
+	ServiceProblems []*ServiceProblem `protobuf:"bytes,17,rep,name=service_problems,json=serviceProblems,proto3" json:"service_problems,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *SiteStatus) Reset() {
@@ -596,6 +598,86 @@ func (x *SiteStatus) GetLaunchProblem() string {
 	return ""
 }
 
+func (x *SiteStatus) GetServiceProblems() []*ServiceProblem {
+	if x != nil {
+		return x.ServiceProblems
+	}
+	return nil
+}
+
+// ServiceProblem is what is wrong with a service of a site.
+type ServiceProblem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the service.
+	Service string `protobuf:"bytes,1,opt,name=service,proto3" json:"service,omitempty"`
+	// What is wrong.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// For how long the site does not offer it; absent if it does. Its waiting jobs move.
+	WithdrawnFor *durationpb.Duration `protobuf:"bytes,3,opt,name=withdrawn_for,json=withdrawnFor,proto3" json:"withdrawn_for,omitempty"`
+	// How much later than planned its jobs are expected to start; absent for not at all.
+	Delay         *durationpb.Duration `protobuf:"bytes,4,opt,name=delay,proto3" json:"delay,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServiceProblem) Reset() {
+	*x = ServiceProblem{}
+	mi := &file_drover_v1_site_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServiceProblem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServiceProblem) ProtoMessage() {}
+
+func (x *ServiceProblem) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_site_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServiceProblem.ProtoReflect.Descriptor instead.
+func (*ServiceProblem) Descriptor() ([]byte, []int) {
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ServiceProblem) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *ServiceProblem) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ServiceProblem) GetWithdrawnFor() *durationpb.Duration {
+	if x != nil {
+		return x.WithdrawnFor
+	}
+	return nil
+}
+
+func (x *ServiceProblem) GetDelay() *durationpb.Duration {
+	if x != nil {
+		return x.Delay
+	}
+	return nil
+}
+
 // DataUsage is how much space the data under handles take.
 type DataUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -615,7 +697,7 @@ type DataUsage struct {
 
 func (x *DataUsage) Reset() {
 	*x = DataUsage{}
-	mi := &file_drover_v1_site_proto_msgTypes[5]
+	mi := &file_drover_v1_site_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -627,7 +709,7 @@ func (x *DataUsage) String() string {
 func (*DataUsage) ProtoMessage() {}
 
 func (x *DataUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[5]
+	mi := &file_drover_v1_site_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -640,7 +722,7 @@ func (x *DataUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DataUsage.ProtoReflect.Descriptor instead.
 func (*DataUsage) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{5}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DataUsage) GetHandles() int32 {
@@ -693,7 +775,7 @@ type PolicyState struct {
 
 func (x *PolicyState) Reset() {
 	*x = PolicyState{}
-	mi := &file_drover_v1_site_proto_msgTypes[6]
+	mi := &file_drover_v1_site_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -705,7 +787,7 @@ func (x *PolicyState) String() string {
 func (*PolicyState) ProtoMessage() {}
 
 func (x *PolicyState) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[6]
+	mi := &file_drover_v1_site_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -718,7 +800,7 @@ func (x *PolicyState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyState.ProtoReflect.Descriptor instead.
 func (*PolicyState) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{6}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PolicyState) GetActive() string {
@@ -755,7 +837,7 @@ type PolicyFigure struct {
 
 func (x *PolicyFigure) Reset() {
 	*x = PolicyFigure{}
-	mi := &file_drover_v1_site_proto_msgTypes[7]
+	mi := &file_drover_v1_site_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -767,7 +849,7 @@ func (x *PolicyFigure) String() string {
 func (*PolicyFigure) ProtoMessage() {}
 
 func (x *PolicyFigure) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[7]
+	mi := &file_drover_v1_site_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -780,7 +862,7 @@ func (x *PolicyFigure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyFigure.ProtoReflect.Descriptor instead.
 func (*PolicyFigure) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{7}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PolicyFigure) GetName() string {
@@ -814,7 +896,7 @@ type PolicySwitch struct {
 
 func (x *PolicySwitch) Reset() {
 	*x = PolicySwitch{}
-	mi := &file_drover_v1_site_proto_msgTypes[8]
+	mi := &file_drover_v1_site_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -826,7 +908,7 @@ func (x *PolicySwitch) String() string {
 func (*PolicySwitch) ProtoMessage() {}
 
 func (x *PolicySwitch) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[8]
+	mi := &file_drover_v1_site_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -839,7 +921,7 @@ func (x *PolicySwitch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicySwitch.ProtoReflect.Descriptor instead.
 func (*PolicySwitch) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{8}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PolicySwitch) GetAt() *timestamppb.Timestamp {
@@ -893,7 +975,7 @@ type Accuracy struct {
 
 func (x *Accuracy) Reset() {
 	*x = Accuracy{}
-	mi := &file_drover_v1_site_proto_msgTypes[9]
+	mi := &file_drover_v1_site_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -905,7 +987,7 @@ func (x *Accuracy) String() string {
 func (*Accuracy) ProtoMessage() {}
 
 func (x *Accuracy) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[9]
+	mi := &file_drover_v1_site_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -918,7 +1000,7 @@ func (x *Accuracy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accuracy.ProtoReflect.Descriptor instead.
 func (*Accuracy) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{9}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Accuracy) GetService() string {
@@ -980,7 +1062,7 @@ type Errors struct {
 
 func (x *Errors) Reset() {
 	*x = Errors{}
-	mi := &file_drover_v1_site_proto_msgTypes[10]
+	mi := &file_drover_v1_site_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -992,7 +1074,7 @@ func (x *Errors) String() string {
 func (*Errors) ProtoMessage() {}
 
 func (x *Errors) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[10]
+	mi := &file_drover_v1_site_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1005,7 +1087,7 @@ func (x *Errors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Errors.ProtoReflect.Descriptor instead.
 func (*Errors) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{10}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Errors) GetBias() *durationpb.Duration {
@@ -1059,7 +1141,7 @@ type Service struct {
 
 func (x *Service) Reset() {
 	*x = Service{}
-	mi := &file_drover_v1_site_proto_msgTypes[11]
+	mi := &file_drover_v1_site_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1153,7 @@ func (x *Service) String() string {
 func (*Service) ProtoMessage() {}
 
 func (x *Service) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[11]
+	mi := &file_drover_v1_site_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1166,7 @@ func (x *Service) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Service.ProtoReflect.Descriptor instead.
 func (*Service) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{11}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Service) GetName() string {
@@ -1166,7 +1248,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_drover_v1_site_proto_msgTypes[12]
+	mi := &file_drover_v1_site_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1178,7 +1260,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[12]
+	mi := &file_drover_v1_site_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1191,7 +1273,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{12}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Argument) GetName() string {
@@ -1294,7 +1376,7 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\x05width\x18\x01 \x01(\x05R\x05width\x125\n" +
 	"\bwalltime\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bwalltime\x12\x1d\n" +
 	"\n" +
-	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\x98\x04\n" +
+	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\xde\x04\n" +
 	"\n" +
 	"SiteStatus\x12\x18\n" +
 	"\arunning\x18\x01 \x01(\x05R\arunning\x12\x18\n" +
@@ -1317,7 +1399,13 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"agreements\x18\x0e \x01(\v2\x1a.drover.v1.AgreementCountsR\n" +
 	"agreements\x12(\n" +
 	"\x04data\x18\x0f \x01(\v2\x14.drover.v1.DataUsageR\x04data\x12%\n" +
-	"\x0elaunch_problem\x18\x10 \x01(\tR\rlaunchProblem\"\xab\x01\n" +
+	"\x0elaunch_problem\x18\x10 \x01(\tR\rlaunchProblem\x12D\n" +
+	"\x10service_problems\x18\x11 \x03(\v2\x19.drover.v1.ServiceProblemR\x0fserviceProblems\"\xb3\x01\n" +
+	"\x0eServiceProblem\x12\x18\n" +
+	"\aservice\x18\x01 \x01(\tR\aservice\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12>\n" +
+	"\rwithdrawn_for\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\fwithdrawnFor\x12/\n" +
+	"\x05delay\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05delay\"\xab\x01\n" +
 	"\tDataUsage\x12\x18\n" +
 	"\ahandles\x18\x01 \x01(\x05R\ahandles\x12\x1d\n" +
 	"\n" +
@@ -1404,7 +1492,7 @@ func file_drover_v1_site_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_site_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_drover_v1_site_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_drover_v1_site_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_drover_v1_site_proto_goTypes = []any{
 	(ArgumentType)(0),             // 0: drover.v1.ArgumentType
 	(*Site)(nil),                  // 1: drover.v1.Site
@@ -1412,51 +1500,55 @@ var file_drover_v1_site_proto_goTypes = []any{
 	(*Node)(nil),                  // 3: drover.v1.Node
 	(*Limits)(nil),                // 4: drover.v1.Limits
 	(*SiteStatus)(nil),            // 5: drover.v1.SiteStatus
-	(*DataUsage)(nil),             // 6: drover.v1.DataUsage
-	(*PolicyState)(nil),           // 7: drover.v1.PolicyState
-	(*PolicyFigure)(nil),          // 8: drover.v1.PolicyFigure
-	(*PolicySwitch)(nil),          // 9: drover.v1.PolicySwitch
-	(*Accuracy)(nil),              // 10: drover.v1.Accuracy
-	(*Errors)(nil),                // 11: drover.v1.Errors
-	(*Service)(nil),               // 12: drover.v1.Service
-	(*Argument)(nil),              // 13: drover.v1.Argument
-	(*durationpb.Duration)(nil),   // 14: google.protobuf.Duration
-	(*AgreementCounts)(nil),       // 15: drover.v1.AgreementCounts
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
-	(EstimateKind)(0),             // 17: drover.v1.EstimateKind
-	(*Value)(nil),                 // 18: drover.v1.Value
-	(ElementType)(0),              // 19: drover.v1.ElementType
+	(*ServiceProblem)(nil),        // 6: drover.v1.ServiceProblem
+	(*DataUsage)(nil),             // 7: drover.v1.DataUsage
+	(*PolicyState)(nil),           // 8: drover.v1.PolicyState
+	(*PolicyFigure)(nil),          // 9: drover.v1.PolicyFigure
+	(*PolicySwitch)(nil),          // 10: drover.v1.PolicySwitch
+	(*Accuracy)(nil),              // 11: drover.v1.Accuracy
+	(*Errors)(nil),                // 12: drover.v1.Errors
+	(*Service)(nil),               // 13: drover.v1.Service
+	(*Argument)(nil),              // 14: drover.v1.Argument
+	(*durationpb.Duration)(nil),   // 15: google.protobuf.Duration
+	(*AgreementCounts)(nil),       // 16: drover.v1.AgreementCounts
+	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
+	(EstimateKind)(0),             // 18: drover.v1.EstimateKind
+	(*Value)(nil),                 // 19: drover.v1.Value
+	(ElementType)(0),              // 20: drover.v1.ElementType
 }
 var file_drover_v1_site_proto_depIdxs = []int32{
 	2,  // 0: drover.v1.Site.platform:type_name -> drover.v1.Platform
 	4,  // 1: drover.v1.Site.limits:type_name -> drover.v1.Limits
 	3,  // 2: drover.v1.Platform.nodes:type_name -> drover.v1.Node
-	14, // 3: drover.v1.Limits.walltime:type_name -> google.protobuf.Duration
-	10, // 4: drover.v1.SiteStatus.accuracy:type_name -> drover.v1.Accuracy
-	15, // 5: drover.v1.SiteStatus.agreements:type_name -> drover.v1.AgreementCounts
-	6,  // 6: drover.v1.SiteStatus.data:type_name -> drover.v1.DataUsage
-	8,  // 7: drover.v1.PolicyState.figures:type_name -> drover.v1.PolicyFigure
-	9,  // 8: drover.v1.PolicyState.switches:type_name -> drover.v1.PolicySwitch
-	16, // 9: drover.v1.PolicySwitch.at:type_name -> google.protobuf.Timestamp
-	8,  // 10: drover.v1.PolicySwitch.values:type_name -> drover.v1.PolicyFigure
-	11, // 11: drover.v1.Accuracy.start:type_name -> drover.v1.Errors
-	11, // 12: drover.v1.Accuracy.completion:type_name -> drover.v1.Errors
-	17, // 13: drover.v1.Accuracy.kind:type_name -> drover.v1.EstimateKind
-	14, // 14: drover.v1.Errors.bias:type_name -> google.protobuf.Duration
-	14, // 15: drover.v1.Errors.median:type_name -> google.protobuf.Duration
-	14, // 16: drover.v1.Errors.p50:type_name -> google.protobuf.Duration
-	14, // 17: drover.v1.Errors.p90:type_name -> google.protobuf.Duration
-	13, // 18: drover.v1.Service.arguments:type_name -> drover.v1.Argument
-	0,  // 19: drover.v1.Argument.type:type_name -> drover.v1.ArgumentType
-	18, // 20: drover.v1.Argument.default:type_name -> drover.v1.Value
-	18, // 21: drover.v1.Argument.minimum:type_name -> drover.v1.Value
-	18, // 22: drover.v1.Argument.maximum:type_name -> drover.v1.Value
-	19, // 23: drover.v1.Argument.element:type_name -> drover.v1.ElementType
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	15, // 3: drover.v1.Limits.walltime:type_name -> google.protobuf.Duration
+	11, // 4: drover.v1.SiteStatus.accuracy:type_name -> drover.v1.Accuracy
+	16, // 5: drover.v1.SiteStatus.agreements:type_name -> drover.v1.AgreementCounts
+	7,  // 6: drover.v1.SiteStatus.data:type_name -> drover.v1.DataUsage
+	6,  // 7: drover.v1.SiteStatus.service_problems:type_name -> drover.v1.ServiceProblem
+	15, // 8: drover.v1.ServiceProblem.withdrawn_for:type_name -> google.protobuf.Duration
+	15, // 9: drover.v1.ServiceProblem.delay:type_name -> google.protobuf.Duration
+	9,  // 10: drover.v1.PolicyState.figures:type_name -> drover.v1.PolicyFigure
+	10, // 11: drover.v1.PolicyState.switches:type_name -> drover.v1.PolicySwitch
+	17, // 12: drover.v1.PolicySwitch.at:type_name -> google.protobuf.Timestamp
+	9,  // 13: drover.v1.PolicySwitch.values:type_name -> drover.v1.PolicyFigure
+	12, // 14: drover.v1.Accuracy.start:type_name -> drover.v1.Errors
+	12, // 15: drover.v1.Accuracy.completion:type_name -> drover.v1.Errors
+	18, // 16: drover.v1.Accuracy.kind:type_name -> drover.v1.EstimateKind
+	15, // 17: drover.v1.Errors.bias:type_name -> google.protobuf.Duration
+	15, // 18: drover.v1.Errors.median:type_name -> google.protobuf.Duration
+	15, // 19: drover.v1.Errors.p50:type_name -> google.protobuf.Duration
+	15, // 20: drover.v1.Errors.p90:type_name -> google.protobuf.Duration
+	14, // 21: drover.v1.Service.arguments:type_name -> drover.v1.Argument
+	0,  // 22: drover.v1.Argument.type:type_name -> drover.v1.ArgumentType
+	19, // 23: drover.v1.Argument.default:type_name -> drover.v1.Value
+	19, // 24: drover.v1.Argument.minimum:type_name -> drover.v1.Value
+	19, // 25: drover.v1.Argument.maximum:type_name -> drover.v1.Value
+	20, // 26: drover.v1.Argument.element:type_name -> drover.v1.ElementType
+	27, // [27:27] is the sub-list for method output_type
+	27, // [27:27] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_site_proto_init() }
@@ -1473,7 +1565,7 @@ func file_drover_v1_site_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_site_proto_rawDesc), len(file_drover_v1_site_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -87,7 +87,10 @@ func (s service) Launch(ctx context.Context, c node.Claimant, t node.TaskSpec) (
 		return attempt.Status{Condition: attempt.NeverRan, Reason: reason}, nil
 	case err != nil:
 		st := attempt.Status{Condition: attempt.Failed, Reason: err.Error()}
-		return st, nil //nolint:nilerr // the error is the answer
+		if e, ok := errors.AsType[*exec.ExecuteError](err); ok {
+			st.Code = int(e.Errno)
+		}
+		return st, nil
 	}
 	st := p.Status()
 	if st.Condition == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -188,7 +189,7 @@ func (n *Node) launched(p *Task, st attempt.Status) (*Task, error) {
 	case attempt.NeverRan:
 		err = fmt.Errorf("%w: %s", exec.ErrNeverRan, st.Reason)
 	case attempt.Failed:
-		err = errors.New(st.Reason)
+		err = &exec.ExecuteError{Errno: syscall.Errno(st.Code), Reason: st.Reason}
 	default:
 		p.known(st)
 		return p, nil

@@ -28,6 +28,7 @@ type line struct {
 	Exit   *int   `json:"exit,omitempty"`
 	Signal string `json:"signal,omitempty"`
 	Failed string `json:"failed,omitempty"`
+	Errno  int    `json:"errno,omitempty"` // beside Failed
 	Never  string `json:"never,omitempty"`
 	Lost   string `json:"lost,omitempty"`
 
@@ -128,7 +129,7 @@ func (l *line) end() End {
 	case l.Signal != "":
 		return End{Kind: Signaled, Signal: l.Signal, At: l.At}
 	case l.Failed != "":
-		return End{Kind: Failed, Reason: l.Failed, At: l.At}
+		return End{Kind: Failed, Code: l.Errno, Reason: l.Failed, At: l.At}
 	case l.Never != "":
 		return End{Kind: Never, Reason: l.Never, At: l.At}
 	case l.Lost != "":
@@ -152,7 +153,7 @@ func lineOf(e End) *line {
 	case Signaled:
 		l.Signal = e.Signal
 	case Failed:
-		l.Failed = reason
+		l.Failed, l.Errno = reason, e.Code
 	case Never:
 		l.Never = reason
 	case Lost:

@@ -40,7 +40,7 @@ type EndKind uint8
 const (
 	Exited   EndKind = iota + 1 // with End.Code
 	Signaled                    // by End.Signal
-	Failed                      // it could not be executed, for End.Reason
+	Failed                      // it could not be executed, for End.Reason; End.Code is the error number or 0
 	Never                       // it never ran and never will, for End.Reason
 	Lost                        // it may have run and its end was not observed, for End.Reason
 )

@@ -75,7 +75,9 @@ func Run(path string, input io.Reader, messages io.Writer) int {
 	g, err := process.Start(r.spec.process())
 	if err != nil {
 		r.say("%v", err)
-		r.recordEnd(journal.End{Kind: journal.Failed, Reason: err.Error(), At: time.Now()})
+		r.recordEnd(journal.End{
+			Kind: journal.Failed, Code: int(process.ErrorNumber(err)), Reason: err.Error(), At: time.Now(),
+		})
 		return ExitFailed
 	}
 	return r.follow(g, caught)

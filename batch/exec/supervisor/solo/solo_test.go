@@ -146,7 +146,8 @@ func TestAProgramThatCannotStartIsRecordedAsFailed(t *testing.T) {
 	if code := Run(path, strings.NewReader(spec), t.Output()); code != ExitFailed {
 		t.Errorf("exit code %d", code)
 	}
-	if s := state(t, path); s.End.Kind != journal.Failed || strings.Contains(s.End.Reason, "/nonexistent") {
+	if s := state(t, path); s.End.Kind != journal.Failed || s.End.Code != int(syscall.ENOENT) ||
+		strings.Contains(s.End.Reason, "/nonexistent") {
 		t.Errorf("%+v", s.End)
 	}
 }

@@ -51,6 +51,8 @@ const (
 	// AgentServiceSetDrainingProcedure is the fully-qualified name of the AgentService's SetDraining
 	// RPC.
 	AgentServiceSetDrainingProcedure = "/drover.v1.AgentService/SetDraining"
+	// AgentServiceForgetSiteProcedure is the fully-qualified name of the AgentService's ForgetSite RPC.
+	AgentServiceForgetSiteProcedure = "/drover.v1.AgentService/ForgetSite"
 	// AgentServiceReallocateProcedure is the fully-qualified name of the AgentService's Reallocate RPC.
 	AgentServiceReallocateProcedure = "/drover.v1.AgentService/Reallocate"
 	// AgentServiceSettleJobProcedure is the fully-qualified name of the AgentService's SettleJob RPC.
@@ -98,6 +100,9 @@ type AgentServiceClient interface {
 	// SetDraining stops a site from taking new jobs and moves its waiting jobs away, or lets
 	// it take jobs again.
 	SetDraining(context.Context, *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error)
+	// ForgetSite drops a site that does not answer and never comes back: no member of the grid
+	// looks for it any more, and its jobs count as unknown.
+	ForgetSite(context.Context, *v1.ForgetSiteRequest) (*v1.ForgetSiteResponse, error)
 	// Reallocate runs one round of reallocation: it computes which waiting jobs would complete
 	// earlier at another site and, unless it is a dry run, orders the moves. The response
 	// lists the orders; ListMoves shows their results.
@@ -189,6 +194,13 @@ func NewAgentServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
+		forgetSite: connect.NewClient[v1.ForgetSiteRequest, v1.ForgetSiteResponse](
+			httpClient,
+			baseURL+AgentServiceForgetSiteProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("ForgetSite")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
 		reallocate: connect.NewClient[v1.ReallocateRequest, v1.ReallocateResponse](
 			httpClient,
 			baseURL+AgentServiceReallocateProcedure,
@@ -264,6 +276,7 @@ type agentServiceClient struct {
 	moveJob           *connect.Client[v1.AgentServiceMoveJobRequest, v1.AgentServiceMoveJobResponse]
 	listMoves         *connect.Client[v1.AgentServiceListMovesRequest, v1.AgentServiceListMovesResponse]
 	setDraining       *connect.Client[v1.AgentServiceSetDrainingRequest, v1.AgentServiceSetDrainingResponse]
+	forgetSite        *connect.Client[v1.ForgetSiteRequest, v1.ForgetSiteResponse]
 	reallocate        *connect.Client[v1.ReallocateRequest, v1.ReallocateResponse]
 	settleJob         *connect.Client[v1.AgentServiceSettleJobRequest, v1.AgentServiceSettleJobResponse]
 	offerReservation  *connect.Client[v1.AgentServiceOfferReservationRequest, v1.AgentServiceOfferReservationResponse]
@@ -341,6 +354,15 @@ func (c *agentServiceClient) ListMoves(ctx context.Context, req *v1.AgentService
 // SetDraining calls drover.v1.AgentService.SetDraining.
 func (c *agentServiceClient) SetDraining(ctx context.Context, req *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error) {
 	response, err := c.setDraining.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ForgetSite calls drover.v1.AgentService.ForgetSite.
+func (c *agentServiceClient) ForgetSite(ctx context.Context, req *v1.ForgetSiteRequest) (*v1.ForgetSiteResponse, error) {
+	response, err := c.forgetSite.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -452,6 +474,9 @@ type AgentServiceHandler interface {
 	// SetDraining stops a site from taking new jobs and moves its waiting jobs away, or lets
 	// it take jobs again.
 	SetDraining(context.Context, *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error)
+	// ForgetSite drops a site that does not answer and never comes back: no member of the grid
+	// looks for it any more, and its jobs count as unknown.
+	ForgetSite(context.Context, *v1.ForgetSiteRequest) (*v1.ForgetSiteResponse, error)
 	// Reallocate runs one round of reallocation: it computes which waiting jobs would complete
 	// earlier at another site and, unless it is a dry run, orders the moves. The response
 	// lists the orders; ListMoves shows their results.
@@ -539,6 +564,13 @@ func NewAgentServiceHandler(svc AgentServiceHandler, opts ...connect.HandlerOpti
 		connect.WithIdempotency(connect.IdempotencyIdempotent),
 		connect.WithHandlerOptions(opts...),
 	)
+	agentServiceForgetSiteHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceForgetSiteProcedure,
+		svc.ForgetSite,
+		connect.WithSchema(agentServiceMethods.ByName("ForgetSite")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
 	agentServiceReallocateHandler := connect.NewUnaryHandlerSimple(
 		AgentServiceReallocateProcedure,
 		svc.Reallocate,
@@ -619,6 +651,8 @@ func NewAgentServiceHandler(svc AgentServiceHandler, opts ...connect.HandlerOpti
 			agentServiceListMovesHandler.ServeHTTP(w, r)
 		case AgentServiceSetDrainingProcedure:
 			agentServiceSetDrainingHandler.ServeHTTP(w, r)
+		case AgentServiceForgetSiteProcedure:
+			agentServiceForgetSiteHandler.ServeHTTP(w, r)
 		case AgentServiceReallocateProcedure:
 			agentServiceReallocateHandler.ServeHTTP(w, r)
 		case AgentServiceSettleJobProcedure:
@@ -676,6 +710,10 @@ func (UnimplementedAgentServiceHandler) ListMoves(context.Context, *v1.AgentServ
 
 func (UnimplementedAgentServiceHandler) SetDraining(context.Context, *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.SetDraining is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) ForgetSite(context.Context, *v1.ForgetSiteRequest) (*v1.ForgetSiteResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.ForgetSite is not implemented"))
 }
 
 func (UnimplementedAgentServiceHandler) Reallocate(context.Context, *v1.ReallocateRequest) (*v1.ReallocateResponse, error) {
