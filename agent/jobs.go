@@ -138,8 +138,10 @@ type jobList struct {
 }
 
 // ListJobs lists the jobs of all sites, site by site.
-func (a *Agent) ListJobs(ctx context.Context, text string, size int, from rpc.JobsPosition) (*rpc.JobsPage, error) {
-	want, err := parseFilter(text, "site", "state", "service", "owner")
+func (a *Agent) ListJobs(
+	ctx context.Context, text string, size int, from rpc.JobsPosition, view rpc.View,
+) (*rpc.JobsPage, error) {
+	want, err := parseFilter(text, "site", "state", "service", "owner", "id")
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +161,8 @@ func (a *Agent) ListJobs(ctx context.Context, text string, size int, from rpc.Jo
 			token = from.Inner
 		}
 		asked = append(asked, s)
-		answers = append(answers, a.listJobsAt(ctx, s, peers[i], want.text("state", "service", "owner"), size, token))
+		filter := want.text("state", "service", "owner", "id")
+		answers = append(answers, a.listJobsAt(ctx, s, peers[i], filter, size, token, view))
 	}
 	out := &rpc.JobsPage{}
 	bytes := 0
@@ -208,12 +211,12 @@ func (a *Agent) ListJobs(ctx context.Context, text string, size int, from rpc.Jo
 // listJobsAt starts to ask one site for its jobs, and returns where the result will
 // be. All sites are asked at once, so that silent ones cost one patience together.
 func (a *Agent) listJobsAt(
-	ctx context.Context, s *mapping.Site, p *rpc.Peer, filter string, size int, token string,
+	ctx context.Context, s *mapping.Site, p *rpc.Peer, filter string, size int, token string, view rpc.View,
 ) <-chan result[jobList] {
 	answer := make(chan result[jobList], 1)
 	go func() {
 		answer <- askFor(ctx, a.patienceFor(ctx, 0), s, p, func(ctx context.Context) (l jobList, err error) {
-			l.jobs, l.next, err = p.ListJobs(ctx, filter, size, token)
+			l.jobs, l.next, err = p.ListJobs(ctx, filter, size, token, view)
 			return l, err
 		})
 	}()
@@ -240,7 +243,7 @@ func (a *Agent) remembered(
 	a.jobs.After(s.Name, after, func(d *mapping.Digest) bool {
 		switch state, asked := want["state"]; {
 		case asked && state != "active" && state != d.State.String(),
-			!want.allows("service", d.Service), !want.allows("owner", d.Owner):
+			!want.allows("service", d.Service), !want.allows("owner", d.Owner), !strings.HasPrefix(d.ID, want["id"]):
 			return true
 		}
 		if len(out) == n {

@@ -278,7 +278,8 @@ func (a *Agent) waitingAt(ctx context.Context, s *mapping.Site, p *rpc.Peer) res
 	var all []rpc.Job
 	for token := ""; ; {
 		r := patiently(ctx, a, s, p, func(ctx context.Context) (l jobList, err error) {
-			l.jobs, l.next, err = p.ListJobs(ctx, "state=waiting movable=true", rpc.LargestPage, token)
+			l.jobs, l.next, err = p.ListJobs(ctx, "state=waiting movable=true", rpc.LargestPage, token,
+				rpc.Full)
 			return l, err
 		})
 		if !r.answered() {

@@ -82,34 +82,54 @@ func inquire[T any](
 // pages gathers all pages of a list from one agent. If that agent fails in the
 // middle, the next one is asked for the list from its beginning: agents need not
 // agree on where a page ends.
-func pages[T any](
-	ctx context.Context, c *Client, page func(ctx context.Context, agent, token string) (rpc.Message, error),
-	add func(all, page *T),
-) (*T, error) {
+func pages[T any](ctx context.Context, c *Client, page pageCall, add func(all, page *T)) (*T, error) {
 	return ask(ctx, c, func(ctx context.Context, agent string) (*T, error) {
 		all := new(T)
-		for token := ""; ; {
-			m, err := onePage(ctx, c, agent, token, page)
-			if err != nil {
-				return nil, err
-			}
-			next := new(T)
-			m.Decode(next)
-			add(all, next)
-			if token = m.NextPageToken(); token == "" {
-				return all, nil
-			}
-		}
+		err := eachPage(ctx, c, agent, page, func(page *T) error {
+			add(all, page)
+			return nil
+		})
+		return all, err
 	})
 }
 
-func onePage(
-	ctx context.Context, c *Client, agent, token string,
-	page func(ctx context.Context, agent, token string) (rpc.Message, error),
-) (rpc.Message, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+// pageCall asks an agent for the page of a list at a token.
+type pageCall func(ctx context.Context, agent, token string) (rpc.Message, error)
+
+// eachPage calls take for each page of a list of one agent, and fetches the next page meanwhile.
+func eachPage[T any](ctx context.Context, c *Client, agent string, page pageCall, take func(*T) error) error {
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return page(ctx, agent, token)
+	type answer struct {
+		m   rpc.Message
+		err error
+	}
+	fetch := func(token string) <-chan answer {
+		answers := make(chan answer, 1)
+		go func() {
+			ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+			defer cancel()
+			m, err := page(ctx, agent, token)
+			answers <- answer{m, err}
+		}()
+		return answers
+	}
+	for next := fetch(""); next != nil; {
+		a := <-next
+		if a.err != nil {
+			return a.err
+		}
+		next = nil
+		if token := a.m.NextPageToken(); token != "" {
+			next = fetch(token)
+		}
+		v := new(T)
+		a.m.Decode(v)
+		if err := take(v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // merged returns the missing sites of two pages, by name. A silent site is missing

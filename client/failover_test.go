@@ -115,6 +115,42 @@ func (d *dying) ListSites(context.Context, *droverv1.ListSitesRequest) (*droverv
 	}, nil
 }
 
+func (d *dying) ListJobs(
+	_ context.Context, req *droverv1.AgentServiceListJobsRequest,
+) (*droverv1.AgentServiceListJobsResponse, error) {
+	if req.GetPageToken() != "" {
+		d.die()
+	}
+	return &droverv1.AgentServiceListJobsResponse{
+		Jobs: []*droverv1.Job{{Id: "a"}}, NextPageToken: "its own",
+	}, nil
+}
+
+// What was seen cannot be taken back, so another agent must not begin the list again.
+func TestAListThatIsSeenPageByPageEndsWhenItsAgentDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := patient(10 * time.Second)
+		cfg.Agents = []string{"http://gone", "http://dying", "http://agent"}
+		w, c := newWorld(t, cfg)
+		d := &dying{}
+		d.die = func() { w.Cut("dying") }
+		path, h := droverv1connect.NewAgentServiceHandler(d)
+		w.Net.Serve(t, "dying", path, h)
+		seen := 0
+		err := c.JobPages(t.Context(), JobFilter{}, func(l *JobList) error {
+			seen += len(l.Jobs)
+			return nil
+		})
+		if seen != 1 || err == nil {
+			t.Errorf("%d jobs, %v", seen, err)
+		}
+		stop := errors.New("enough")
+		if err := c.JobPages(t.Context(), JobFilter{}, func(*JobList) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("the caller's error: %v", err)
+		}
+	})
+}
+
 func TestAListRestartsWhenItsAgentDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := patient(10 * time.Second)

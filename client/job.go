@@ -233,6 +233,9 @@ type JobFilter struct {
 	Service string
 	Owner   string
 	Site    string
+	ID      string // the beginning of the ID
+	// Brief asks for jobs without arguments, decision, needs and outputs, which is faster.
+	Brief bool
 }
 
 // JobList is a list of jobs.
@@ -246,16 +249,47 @@ func (l JobList) MarshalJSON() ([]byte, error) { return rpc.JSON("AgentServiceLi
 
 // Jobs lists jobs.
 func (c *Client) Jobs(ctx context.Context, f JobFilter) (*JobList, error) {
-	filter, err := terms("state", f.State, "service", f.Service, "owner", f.Owner, "site", f.Site)
+	page, err := c.jobsPage(f)
 	if err != nil {
 		return nil, err
 	}
-	return pages(ctx, c, func(ctx context.Context, agent, token string) (rpc.Message, error) {
-		return c.conn.ListJobs(ctx, agent, filter, token)
-	}, func(all, page *JobList) {
+	return pages(ctx, c, page, func(all, page *JobList) {
 		all.Jobs = append(all.Jobs, page.Jobs...)
 		all.Missing = merged(all.Missing, page.Missing)
 	})
+}
+
+// JobPages lists jobs page by page: it calls see for each page as it arrives, and fetches the next one
+// meanwhile. An error of see ends it. If an agent fails after the first page, the list ends with its
+// error.
+func (c *Client) JobPages(ctx context.Context, f JobFilter, see func(*JobList) error) error {
+	page, err := c.jobsPage(f)
+	if err != nil {
+		return err
+	}
+	var broken error // of a list that has begun
+	_, err = ask(ctx, c, func(ctx context.Context, agent string) (struct{}, error) {
+		if broken != nil {
+			return struct{}{}, broken
+		}
+		begun := false
+		err := eachPage(ctx, c, agent, page, func(page *JobList) error {
+			begun = true
+			return see(page)
+		})
+		if begun {
+			broken = err
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
+func (c *Client) jobsPage(f JobFilter) (pageCall, error) {
+	filter, err := terms("state", f.State, "service", f.Service, "owner", f.Owner, "site", f.Site, "id", f.ID)
+	return func(ctx context.Context, agent, token string) (rpc.Message, error) {
+		return c.conn.ListJobs(ctx, agent, filter, token, f.Brief)
+	}, err
 }
 
 // EndError is a job that has ended, but not well.

@@ -55,7 +55,7 @@ func (s *Server) Job(ctx context.Context, name string) (site.Job, error) {
 // does not fit into the page. Jobs returns the token of the next page. Jobs that are forgotten
 // between two pages leave no gap.
 func (s *Server) Jobs(
-	ctx context.Context, f site.Filter, token string, limit int, take func(*site.Job) bool,
+	ctx context.Context, f site.Filter, token string, limit int, brief bool, take func(*site.Job) bool,
 ) (next string, err error) {
 	after := uint64(0)
 	if token != "" {
@@ -74,9 +74,11 @@ func (s *Server) Jobs(
 		return "", err
 	}
 	for i := range jobs {
-		j, err := s.withDossier(jobs[i])
-		if err != nil {
-			return "", err
+		j := jobs[i]
+		if !brief {
+			if j, err = s.withDossier(j); err != nil {
+				return "", err
+			}
 		}
 		if !take(&j) {
 			more = true

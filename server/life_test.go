@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
@@ -267,6 +269,17 @@ func TestJobsAreListedInPages(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("listed %v, want %v", got, want)
+	}
+	brief, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{
+		Filter: "id=" + want[3], View: droverv1.JobView_JOB_VIEW_BRIEF,
+	})
+	if err != nil || len(brief.GetJobs()) != 1 {
+		t.Fatalf("id=%s: %v, %v", want[3], brief, err)
+	}
+	full := s.get(t, want[3])
+	full.Request, full.Needs = &droverv1.Request{Service: "block", Owner: "ada"}, nil
+	if d := cmp.Diff(full, brief.GetJobs()[0], protocmp.Transform()); d != "" {
+		t.Errorf("brief: %s", d)
 	}
 	res, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{Filter: "service=print"})
 	if err != nil || len(res.GetJobs()) != 1 || res.GetJobs()[0].GetId() != other.GetId() {

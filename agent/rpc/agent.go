@@ -17,7 +17,7 @@ type Agent interface {
 	Name() string
 	Map(ctx context.Context, jobID string, r Request, patience time.Duration, negotiate bool) (*Decision, error)
 	FindJob(ctx context.Context, id string) (Target, Job, error)
-	ListJobs(ctx context.Context, filter string, size int, from JobsPosition) (*JobsPage, error)
+	ListJobs(ctx context.Context, filter string, size int, from JobsPosition, view View) (*JobsPage, error)
 	MoveJob(ctx context.Context, id, to string, minGain *batch.Duration, reason string) (Job, Target, error)
 	ListMoves(ctx context.Context, filter string, size int, after *mapping.MovePosition) (*MovesPage, error)
 	Reallocate(ctx context.Context, o RoundOptions) (*Round, error)

@@ -214,13 +214,22 @@ func (p *Peer) Job(ctx context.Context, id string) (Job, error) {
 	return Job{res.GetJob()}, err
 }
 
+// View is how much a list says about each job.
+type View int32
+
+// The views.
+const (
+	Full  = View(droverv1.JobView_JOB_VIEW_UNSPECIFIED)
+	Brief = View(droverv1.JobView_JOB_VIEW_BRIEF)
+)
+
 // ListJobs asks the server for a page of its jobs. next is the token of the page
 // after it, "" for none.
 func (p *Peer) ListJobs(
-	ctx context.Context, filter string, size int, token string,
+	ctx context.Context, filter string, size int, token string, view View,
 ) (jobs []Job, next string, err error) {
 	res, err := call(ctx, p.client.ListJobs, &droverv1.ServerServiceListJobsRequest{
-		Filter: filter, PageSize: int32(size), PageToken: token,
+		Filter: filter, PageSize: int32(size), PageToken: token, View: droverv1.JobView(view),
 	})
 	for _, j := range res.GetJobs() {
 		jobs = append(jobs, Job{j})

@@ -87,7 +87,7 @@ func (h handler) ListJobs(
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.a.ListJobs(ctx, req.GetFilter(), size, from)
+	p, err := h.a.ListJobs(ctx, req.GetFilter(), size, from, View(req.GetView()))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // Mapping is a question where a request should run.
@@ -33,10 +34,12 @@ func (c *Conn) FindJob(ctx context.Context, url, id string) (Message, error) {
 }
 
 // ListJobs returns one page of jobs, as an AgentServiceListJobsResponse.
-func (c *Conn) ListJobs(ctx context.Context, url, filter, token string) (Message, error) {
-	res, err := unary(ctx, agent, url, c.agent(url).ListJobs, &droverv1.AgentServiceListJobsRequest{
-		Filter: filter, PageToken: token,
-	})
+func (c *Conn) ListJobs(ctx context.Context, url, filter, token string, brief bool) (Message, error) {
+	req := &droverv1.AgentServiceListJobsRequest{Filter: filter, PageToken: token, PageSize: rpc.LargestPage}
+	if brief {
+		req.View = droverv1.JobView_JOB_VIEW_BRIEF
+	}
+	res, err := unary(ctx, agent, url, c.agent(url).ListJobs, req)
 	return message(res, err)
 }
 

@@ -157,7 +157,7 @@ func jobNames(ctx context.Context, grid *client.Client, kind string) []candidate
 	if kind != "job" {
 		list = append(list, candidate{"all", "your own active jobs"})
 	}
-	f := client.JobFilter{}
+	f := client.JobFilter{Brief: true}
 	if kind == "active" {
 		f.State = "active"
 	}

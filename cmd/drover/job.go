@@ -26,11 +26,24 @@ func (c *jobCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	first := true
-	return a.eachJob(jobs, func(id string) error {
-		j, err := grid.Job(a.ctx, id)
+	known := make(map[string]*client.Job)
+	if len(jobs.ids) > listedAtOnce {
+		list, err := grid.Jobs(a.ctx, client.JobFilter{})
 		if err != nil {
 			return err
+		}
+		for _, j := range newIndex(list.Jobs) {
+			known[j.ID] = j
+		}
+	}
+	first := true
+	return a.eachJob(jobs, func(id string) error {
+		j := known[id]
+		if j == nil {
+			var err error
+			if j, err = grid.Job(a.ctx, id); err != nil {
+				return err
+			}
 		}
 		if a.flags.JSON || a.flags.Quiet {
 			return a.printJob(j, jobs.single, j.ID)
@@ -43,6 +56,9 @@ func (c *jobCmd) Run(a *app) error {
 		return nil
 	})
 }
+
+// listedAtOnce is the number of jobs from which on one list of all jobs is faster than a call for each.
+const listedAtOnce = 100
 
 // showJob prints a job as a list of fields. It leaves out empty fields.
 func showJob(a *app, j *client.Job) {
@@ -154,10 +170,11 @@ func noteText(j *client.Job) string {
 		notes = append(notes, "nodes away: "+listText(j.NodesAway))
 	}
 	if j.Retried > 0 {
-		notes = append(notes, fmt.Sprintf("retry %d of %d", j.Retried, j.Retries))
-	}
-	if j.RetryOf != "" {
-		notes = append(notes, "retry of "+j.RetryOf)
+		text := fmt.Sprintf("retry %d", j.Retried)
+		if j.Retries > 0 { // not in a brief list
+			text += fmt.Sprintf(" of %d", j.Retries)
+		}
+		notes = append(notes, text)
 	}
 	return strings.Join(notes, ", ")
 }

@@ -111,7 +111,7 @@ func TestJobsShowTheirMovesAndWhatIsUncertain(t *testing.T) {
 	f.expect(t, cmdline.ExitOK, `"peer": "nancy",\n +"attempt": 2,\n +"retryOf": "01a1(.|\n)*"moves": `, `^$`, "job",
 		movingJob, "--json")
 	f.expect(t, cmdline.ExitOK,
-		`lyon +moving to nancy .* moved once, attempt 2, retry of 01a1(.|\n)*nancy +unknown for 1m10s \(was incoming from lyon, cancel recorded\)`,
+		`lyon +moving to nancy .* moved once, attempt 2\n(.|\n)*nancy +unknown for 1m10s \(was incoming from lyon, cancel recorded\)`,
 		`^drover: no answer from site rennes \(no answer in time\): .*\n$`, "queue")
 	f.expect(t, cmdline.ExitOK,
 		`"cancelRecorded": true,\n +"unknownFor": "70s"(.|\n)*"missing": \[(.|\n)*"site": "rennes"`, `^$`, "queue",

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -27,36 +29,57 @@ func (c *queueCmd) Run(a *app) error {
 	if f.State == "" && !c.All {
 		f.State = "active"
 	}
-	list, err := grid.Jobs(a.ctx, f)
+	if a.flags.JSON {
+		list, err := grid.Jobs(a.ctx, f)
+		if err != nil {
+			return err
+		}
+		return cmdline.WriteJSON(a.Stdout, list)
+	}
+	f.Brief = true
+	t := queueTable(a)
+	missing := make(map[string]client.MissingSite) // a silent site is missing on every page
+	err = grid.JobPages(a.ctx, f, func(page *client.JobList) error {
+		for _, m := range page.Missing {
+			missing[m.Site] = m
+		}
+		t.Flush() // more follows
+		for _, j := range page.Jobs {
+			if a.flags.Quiet {
+				_, _ = fmt.Fprintln(a.Stdout, j.ID)
+				continue
+			}
+			t.AppendRow(queueRow(j))
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	if a.flags.JSON {
-		return cmdline.WriteJSON(a.Stdout, list)
+	if !a.flags.Quiet {
+		t.Render()
 	}
-	if a.flags.Quiet {
-		for _, j := range list.Jobs {
-			_, _ = fmt.Fprintln(a.Stdout, j.ID)
-		}
-	} else {
-		printQueue(a, list.Jobs)
+	var absent []client.MissingSite
+	for _, site := range slices.Sorted(maps.Keys(missing)) {
+		absent = append(absent, missing[site])
 	}
-	warnMissing(a, list.Missing, "its jobs are as last known, or not listed")
+	warnMissing(a, absent, "its jobs are as last known, or not listed")
 	return nil
 }
 
-func printQueue(a *app, jobs []*client.Job) {
+func queueTable(a *app) *cmdline.Table {
 	t := cmdline.NewTable(a.Stdout,
 		table.Row{"job", "service", "owner", "site", "state", "width", "submitted", "started", "ends", "note"}, "width")
 	t.ShortIDs()
 	t.Optional("submitted", "owner", "started")
-	for _, j := range jobs {
-		t.AppendRow(table.Row{
-			j.ID, j.Service, j.Owner, j.Site, stateText(j), j.Shape.Width,
-			clock(j.Submitted), clock(j.Started), clock(expectedEnd(j)), noteText(j),
-		})
+	return t
+}
+
+func queueRow(j *client.Job) table.Row {
+	return table.Row{
+		j.ID, j.Service, j.Owner, j.Site, stateText(j), j.Shape.Width,
+		clock(j.Submitted), clock(j.Started), clock(expectedEnd(j)), noteText(j),
 	}
-	t.Render()
 }
 
 // expectedEnd returns when a job ended, or should end: by its walltime once it runs, by

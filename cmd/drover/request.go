@@ -258,7 +258,7 @@ func (f *dependencyFinder) findOne(text string) ([]client.Dependency, error) {
 	var all index
 	if s.kind == selectPrefix || s.kind == selectRange {
 		if f.all == nil {
-			if f.all, err = f.grid.Jobs(f.app.ctx, client.JobFilter{}); err != nil {
+			if f.all, err = f.grid.Jobs(f.app.ctx, client.JobFilter{Brief: true}); err != nil {
 				return nil, err
 			}
 			warnMissing(f.app, f.all.Missing, staleSearch)

@@ -212,15 +212,14 @@ func (a *app) selectJobs(grid *client.Client, texts []string, change bool) (sele
 		selectors = append(selectors, s)
 	}
 	found.single = len(selectors) == 1 && selectors[0].kind != selectAll && selectors[0].kind != selectRange
-	if slices.ContainsFunc(selectors, func(s selector) bool {
-		return s.kind == selectPrefix || s.kind == selectRange
-	}) {
-		list, err := grid.Jobs(a.ctx, client.JobFilter{})
+	for _, f := range searches(selectors) {
+		list, err := grid.Jobs(a.ctx, f)
 		if err != nil {
 			return found, err
 		}
-		all, missing = newIndex(list.Jobs), list.Missing
+		all, missing = append(all, list.Jobs...), list.Missing
 	}
+	all = newIndex(all)
 	seen := make(map[string]bool)
 	for _, s := range selectors {
 		ids, err := a.match(grid, s, all)
@@ -240,6 +239,20 @@ func (a *app) selectJobs(grid *client.Client, texts []string, change bool) (sele
 	}
 	warnMissing(a, missing, staleSearch)
 	return found, nil
+}
+
+// searches returns the lists in which the jobs of prefixes and ranges are found.
+func searches(selectors []selector) []client.JobFilter {
+	var out []client.JobFilter
+	for _, s := range selectors {
+		switch s.kind {
+		case selectRange:
+			return []client.JobFilter{{Brief: true}}
+		case selectPrefix:
+			out = append(out, client.JobFilter{ID: s.text, Brief: true})
+		}
+	}
+	return out
 }
 
 // uncertainPrefix reports that a silent site could have another job with this prefix.
@@ -263,7 +276,7 @@ func (a *app) match(grid *client.Client, s selector, all index) ([]string, error
 		if err != nil {
 			return nil, err
 		}
-		list, err := grid.Jobs(a.ctx, client.JobFilter{State: "active", Owner: owner})
+		list, err := grid.Jobs(a.ctx, client.JobFilter{State: "active", Owner: owner, Brief: true})
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,7 @@ type Table struct {
 	shortIDs bool
 	header   table.Row
 	rows     []table.Row
+	flushed  bool // the header is printed
 }
 
 // NewTable returns a table with the given columns, which may be none. Those named in numbers are
@@ -62,12 +63,48 @@ func (t *Table) AppendRow(row table.Row) {
 	t.rows = append(t.rows, shown)
 }
 
-// Render writes the table and returns it. An error of the writer is the writer's to remember.
-func (t *Table) Render() string {
+// Flush writes the rows appended so far. Those appended later follow under the same header, in columns
+// that are at least as wide.
+func (t *Table) Flush() {
+	if len(t.rows) == 0 {
+		return
+	}
+	_, rows, configs := t.render(longID)
+	for i := range configs {
+		for _, row := range append(rows, t.header) {
+			if i < len(row) && configs[i].WidthMax == 0 {
+				configs[i].WidthMin = max(configs[i].WidthMin, text.LongestLineLen(fmt.Sprint(row[i])))
+			}
+		}
+	}
+	t.configs, t.rows, t.flushed = configs, nil, true
+}
+
+// Render writes the table, or what follows after Flush, and returns it. An error of the writer is the
+// writer's to remember.
+func (t *Table) Render() (s string) {
+	switch {
+	case !t.flushed:
+		s, _, _ = t.render(shortID)
+	case len(t.rows) > 0:
+		s, _, _ = t.render(longID)
+	}
+	return s
+}
+
+// The least lengths of shortened IDs: those of the groups that hold the time of a UUIDv7, and, where not
+// all IDs are known yet, with enough random bits to tell any two apart.
+const (
+	shortID = 13
+	longID  = 23
+)
+
+// render writes the table and returns it, with its rows and columns as they were written.
+func (t *Table) render(leastID int) (string, []table.Row, []table.ColumnConfig) {
 	rows, configs := t.rows, slices.Clone(t.configs)
 	s := t.layOut(rows, configs)
 	if t.shortIDs && t.columns > 0 && text.LongestLineLen(s) > t.columns {
-		rows = shortenIDs(rows)
+		rows = shortenIDs(rows, leastID)
 		s = t.layOut(rows, configs)
 	}
 	for _, name := range t.optional {
@@ -92,10 +129,13 @@ func (t *Table) Render() string {
 			s = t.layOut(rows, configs)
 		}
 	}
+	if t.flushed {
+		_, s, _ = strings.Cut(s, "\n") // without the header
+	}
 	if s != "" {
 		_, _ = fmt.Fprintln(t.out, s)
 	}
-	return s
+	return s, rows, configs
 }
 
 // narrowest is the least width to which a column is wrapped.
@@ -120,9 +160,8 @@ func (t *Table) layOut(rows []table.Row, configs []table.ColumnConfig) string {
 
 var uuid = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
 
-// shortenIDs cuts the IDs in the rows to whole groups, as few as tell them apart, but at least the
-// two that hold the time of a UUIDv7.
-func shortenIDs(rows []table.Row) []table.Row {
+// shortenIDs cuts the IDs in the rows to whole groups, as few as tell them apart, but not below a length.
+func shortenIDs(rows []table.Row, least int) []table.Row {
 	ids := make(map[string]bool)
 	each := func(f func(row, column int, s string)) {
 		for i, row := range rows {
@@ -140,6 +179,9 @@ func shortenIDs(rows []table.Row) []table.Row {
 	})
 	length := 0
 	for _, length = range []int{13, 18, 23, 36} {
+		if length < least {
+			continue
+		}
 		short := make(map[string]bool)
 		for id := range ids {
 			short[id[:length]] = true

@@ -72,3 +72,41 @@ func TestTextInTablesIsPrintable(t *testing.T) {
 		t.Errorf("%q", s)
 	}
 }
+
+// A list that arrives in parts has one header, and columns that only grow.
+func TestFlushedTablesContinueUnderOneHeader(t *testing.T) {
+	const id = "01a20553-07f8-75ce-97f6-3fc88c8b43e7"
+	for columns, want := range map[int]string{
+		0: `
+JOB                                   WIDTH  NOTE
+01a20553-07f8-75ce-97f6-3fc88c8b43e7      1  a
+b                                         2  b
+c                                     12345678  c
+d                                            9  d
+`,
+		40: `
+JOB                      WIDTH  NOTE
+01a20553-07f8-75ce-97f6      1  a
+b                            2  b
+c                        12345678  c
+d                               9  d
+`,
+	} {
+		var b strings.Builder
+		tb := NewTable(terminal{&b, columns}, table.Row{"job", "width", "note"}, "width")
+		tb.ShortIDs()
+		tb.Flush()
+		tb.AppendRow(table.Row{id, 1, "a"})
+		tb.Flush()
+		tb.AppendRow(table.Row{"b", 2, "b"})
+		tb.Flush()
+		tb.Flush()
+		tb.AppendRow(table.Row{"c", 12345678, "c"})
+		tb.Flush()
+		tb.AppendRow(table.Row{"d", 9, "d"})
+		tb.Render()
+		if "\n"+b.String() != want {
+			t.Errorf("%d columns:%s", columns, "\n"+b.String())
+		}
+	}
+}

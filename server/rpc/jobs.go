@@ -119,8 +119,13 @@ func (h handler) ListJobs(
 		return nil, err
 	}
 	out, sum := &droverv1.ServerServiceListJobsResponse{}, 0
-	out.NextPageToken, err = h.s.Jobs(ctx, filter, req.GetPageToken(), size, func(job *site.Job) bool {
-		j := h.jobOut(job)
+	brief := req.GetView() == droverv1.JobView_JOB_VIEW_BRIEF
+	about := pageFacts{site: h.s.About().Name, away: h.s.NodesAway()}
+	out.NextPageToken, err = h.s.Jobs(ctx, filter, req.GetPageToken(), size, brief, func(job *site.Job) bool {
+		j := about.brief(job)
+		if !brief {
+			h.complete(j, job)
+		}
 		if sum += proto.Size(j); sum > rpc.LargestMessage && len(out.Jobs) > 0 {
 			return false
 		}
@@ -153,19 +158,30 @@ func (h handler) CancelJob(ctx context.Context, req *droverv1.CancelJobRequest) 
 
 // jobOut returns a job for the wire.
 func (h handler) jobOut(r *site.Job) *droverv1.Job {
-	request := &r.Dossier.Request
+	about := pageFacts{site: h.s.About().Name, away: h.s.NodesAway()}
+	out := about.brief(r)
+	h.complete(out, r)
+	return out
+}
+
+// pageFacts are the same for all jobs of a page.
+type pageFacts struct {
+	site string
+	away []string // nodes
+}
+
+// brief returns a job for the wire without what only its dossier has.
+func (p *pageFacts) brief(r *site.Job) *droverv1.Job {
 	out := &droverv1.Job{
-		Id: string(r.ID), State: statesOut[r.State], Site: h.s.About().Name, Request: requestOut(request),
+		Id: string(r.ID), State: statesOut[r.State], Site: p.site,
+		Request:     &droverv1.Request{Service: r.Service, Owner: r.Owner},
 		Shape:       rpc.Shape(r.Shape),
 		SubmittedAt: timeOut(r.Submitted), StartedAt: timeOut(r.Started), EndedAt: timeOut(r.Ended),
 		EstimatedCompletion: rpc.Duration(r.Estimate.Completion), EstimatedWait: rpc.Duration(r.Estimate.Wait),
-		EstimateKind: rpc.EstimateKind(r.Estimate.Kind), Decision: decisionOut(r.Dossier.Decision),
-		Epoch: r.Epoch, Revision: r.Revision, Attempt: r.Attempt, RetryOf: request.RetryOf,
+		EstimateKind: rpc.EstimateKind(r.Estimate.Kind),
+		Epoch:        r.Epoch, Revision: r.Revision, Attempt: r.Attempt,
 		CancelRecorded: r.Cancel && r.State != site.Cancelling, MovedTo: r.MovedTo(),
 		Agreement: agreementsOut[r.Agreement()],
-	}
-	if request.Service == "" { // a tombstone
-		out.Request.Service, out.Request.Owner = r.Service, r.Owner
 	}
 	if r.Transit != nil && r.State != site.Gone {
 		out.Peer = r.Transit.Peer
@@ -175,16 +191,9 @@ func (h handler) jobOut(r *site.Job) *droverv1.Job {
 	}
 	if r.Run != nil {
 		out.Nodes = r.Run.Nodes
-		for _, o := range r.Run.Outputs {
-			out.Outputs = append(out.Outputs, &droverv1.Output{
-				Argument: o.Argument, SizeBytes: o.Size, Sha256: o.SHA256, Element: elementsOut[o.Layout.Element],
-				Dimensions: o.Layout.Dims, DataId: o.Data,
-			})
-		}
 	}
-	out.Needs = h.needsOut(r)
 	if r.State == site.Waiting {
-		out.NodesAway = h.s.NodesAway()
+		out.NodesAway = p.away
 	}
 	out.Awaits, out.Retried = awaitsOut(r.Awaits()), uint32(r.Retried)
 	if past := r.Past; past != nil {
@@ -195,6 +204,23 @@ func (h handler) jobOut(r *site.Job) *droverv1.Job {
 		out.Outcome = &droverv1.Outcome{ExitCode: int32(o.ExitCode), Signal: o.Signal, Reason: o.Reason}
 	}
 	return out
+}
+
+// complete adds to a brief job what its dossier has, its needs and its outputs.
+func (h handler) complete(out *droverv1.Job, r *site.Job) {
+	if request := &r.Dossier.Request; request.Service != "" { // not a tombstone
+		out.Request, out.RetryOf = requestOut(request), request.RetryOf
+	}
+	out.Decision, out.Needs = decisionOut(r.Dossier.Decision), h.needsOut(r)
+	if r.Run == nil {
+		return
+	}
+	for _, o := range r.Run.Outputs {
+		out.Outputs = append(out.Outputs, &droverv1.Output{
+			Argument: o.Argument, SizeBytes: o.Size, Sha256: o.SHA256, Element: elementsOut[o.Layout.Element],
+			Dimensions: o.Layout.Dims, DataId: o.Data,
+		})
+	}
 }
 
 // decisionOut returns a stored decision record for the wire, nil if there is none. It cannot fail

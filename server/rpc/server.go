@@ -51,8 +51,9 @@ type Jobs interface {
 	Submit(ctx context.Context, sub site.Submission) (site.Job, error)
 	Job(ctx context.Context, id string) (site.Job, error)
 	// Jobs passes a page of jobs to take, which returns false for a job that no longer fits into
-	// the page.
-	Jobs(ctx context.Context, f site.Filter, token string, limit int, take func(*site.Job) bool) (next string,
+	// the page. Brief jobs have no dossier.
+	Jobs(ctx context.Context, f site.Filter, token string, limit int, brief bool,
+		take func(*site.Job) bool) (next string,
 		err error)
 	// WatchJob sends a job now and after every change, until it is final.
 	WatchJob(ctx context.Context, id string, send func(*site.Job) error) error

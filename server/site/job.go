@@ -195,6 +195,24 @@ func (b *book) add(j *Job) {
 	b.seq = max(b.seq, j.Order)
 }
 
+// after returns the jobs that arrived after the one with a Serial, with holes.
+func (b *book) after(serial uint64) []*Job {
+	low, high := 0, len(b.order)
+	for low < high {
+		mid := (low + high) / 2
+		at := mid
+		for at < high && b.order[at] == nil {
+			at++
+		}
+		if at < high && b.order[at].Serial <= serial {
+			low = at + 1
+		} else {
+			high = mid
+		}
+	}
+	return b.order[low:]
+}
+
 func (b *book) next() uint64 {
 	b.seq++
 	return b.seq

@@ -15,6 +15,7 @@ type Filter struct {
 	Active  bool  // only jobs that are not final
 	Service string
 	Owner   string
+	ID      string // the beginning of the ID
 	Movable Choice // jobs that reallocation can move while they wait, or the others
 }
 
@@ -29,7 +30,7 @@ const (
 )
 
 // ParseFilter reads terms key=value, separated by spaces: state (a state's name,
-// or active), service, owner, movable (true or false). The error is a *problem.Problem.
+// or active), service, owner, id (the beginning of an ID), movable (true or false). The error is a *problem.Problem.
 func ParseFilter(s string) (Filter, error) {
 	var f Filter
 	for _, term := range strings.Fields(s) {
@@ -37,11 +38,13 @@ func ParseFilter(s string) (Filter, error) {
 		switch {
 		case !ok || value == "":
 			return Filter{}, problem.Field(problem.BadValue, "filter",
-				"terms key=value, keys state, service, owner, movable", "%q", term)
+				"terms key=value, keys state, service, owner, id, movable", "%q", term)
 		case key == "service":
 			f.Service = value
 		case key == "owner":
 			f.Owner = value
+		case key == "id":
+			f.ID = value
 		case key == "movable" && value == "true":
 			f.Movable = Yes
 		case key == "movable" && value == "false":
@@ -57,7 +60,8 @@ func ParseFilter(s string) (Filter, error) {
 					", "), "state %q", value)
 			}
 		default:
-			return Filter{}, problem.Field(problem.BadValue, "filter", "keys state, service, owner, movable", "key %q",
+			return Filter{}, problem.Field(problem.BadValue, "filter", "keys state, service, owner, id, movable",
+				"key %q",
 				key)
 		}
 	}
@@ -76,6 +80,7 @@ func parseState(name string) (State, bool) {
 func (f *Filter) match(j *Job) bool {
 	return j.State != Absent && (j.Kept || j.State == Gone) && (f.State == 0 || j.State == f.State) &&
 		(!f.Active || !j.State.Final()) &&
+		(f.ID == "" || strings.HasPrefix(string(j.ID), f.ID)) &&
 		(f.Service == "" || j.Service == f.Service) && (f.Owner == "" || j.Owner == f.Owner) &&
 		(f.Movable == Either || (f.Movable == Yes) == j.movable())
 }
@@ -83,8 +88,8 @@ func (f *Filter) match(j *Job) bool {
 // List returns up to limit jobs with a Serial above after, in the order of arrival, and whether
 // there are more. A limit below 1 means no limit.
 func (s *Site) List(f Filter, after uint64, limit int) (jobs []Job, more bool) {
-	for _, j := range s.book.order {
-		if j == nil || j.Serial <= after || !f.match(j) {
+	for _, j := range s.book.after(after) {
+		if j == nil || !f.match(j) {
 			continue
 		}
 		if limit > 0 && len(jobs) == limit {

@@ -3,8 +3,11 @@ package site
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
@@ -115,6 +118,9 @@ func TestList(t *testing.T) {
 		{"service=sleep", 0, 1, "d", true},
 		{"owner=eve  state=active service=lu", 0, 0, "a", false},
 		{"owner=unknown", 0, 0, "", false},
+		{"id=c", 0, 0, "c", false},
+		{"id=c", 3, 0, "", false},
+		{"id=cc", 0, 0, "", false},
 		{"movable=true", 0, 0, "edca", false},
 		{"movable=false", 0, 0, "b", false},
 		{"state=waiting movable=true", 0, 0, "ca", false},
@@ -133,11 +139,41 @@ func TestList(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"state", "state=", "state=unspecified", "state=WAITING", "colour=red", "=x", "movable=", "movable=maybe",
+		"state", "state=", "state=unspecified", "state=WAITING", "colour=red", "=x", "movable=", "movable=maybe", "id=",
 	} {
 		var refused *problem.Problem
 		if _, err := ParseFilter(bad); !errors.As(err, &refused) || refused.Accepted == "" {
 			t.Errorf("%q: got %v", bad, err)
 		}
 	}
+}
+
+// after finds by bisection what a scan finds, also between removed jobs.
+func TestListsContinueWhereAScanWould(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		b := book{byID: make(map[batch.JobID]*Job)}
+		for i := range rapid.IntRange(0, 40).Draw(r, "jobs") {
+			b.add(&Job{ID: batch.JobID(fmt.Sprint(i))})
+		}
+		for _, i := range rapid.SliceOf(rapid.IntRange(0, 40)).Draw(r, "removed") {
+			if j := b.byID[batch.JobID(fmt.Sprint(i))]; j != nil {
+				b.remove(j)
+			}
+		}
+		serial := rapid.Uint64Range(0, 42).Draw(r, "serial")
+		var want, got []uint64
+		for _, j := range b.order {
+			if j != nil && j.Serial > serial {
+				want = append(want, j.Serial)
+			}
+		}
+		for _, j := range b.after(serial) {
+			if j != nil {
+				got = append(got, j.Serial)
+			}
+		}
+		if !slices.Equal(want, got) {
+			r.Fatalf("after %d: %v, want %v", serial, got, want)
+		}
+	})
 }

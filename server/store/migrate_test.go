@@ -86,7 +86,7 @@ func TestMigrationFromVersion1KeepsAllRecords(t *testing.T) {
 	if err != nil || string(backup) != string(old) {
 		t.Errorf("the copy is not what was there (%v)", err)
 	}
-	// The file now has version 2.
+	// The file now has the current version.
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 	s := open(t, path)
 	if err := s.db.Update(func(tx *bbolt.Tx) error {
 		return errors.Join(
-			setAbout(tx, keySchema, strconv.Itoa(version+1)),
+			setAbout(tx, keySchema, strconv.Itoa(Version+1)),
 			// Only bucketAbout is the same in all versions.
 			tx.DeleteBucket(bucketHot))
 	}); err != nil {
@@ -134,14 +134,14 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 	}
 	unchanged(t, path, func() {
 		var newer *VersionError
-		if _, err := Open(Config{Path: path, Site: "alpha"}); !errors.As(err, &newer) || newer.Found != version+1 {
+		if _, err := Open(Config{Path: path, Site: "alpha"}); !errors.As(err, &newer) || newer.Found != Version+1 {
 			t.Errorf("open: %v", err)
 		}
 	})
 }
 
 func TestEveryVersionHasAMigration(t *testing.T) {
-	for v := 1; v < version; v++ {
+	for v := 1; v < Version; v++ {
 		if migrations[v] == nil {
 			t.Errorf("none from version %d", v)
 		}

@@ -62,11 +62,11 @@ func (s *Store) open(site string) error {
 		return asDamaged(s.path, err)
 	}
 	switch {
-	case is.schema > version:
-		return &VersionError{Path: s.path, Found: is.schema, Known: version}
+	case is.schema > Version:
+		return &VersionError{Path: s.path, Found: is.schema, Known: Version}
 	case is.site != site:
 		return &SiteError{Path: s.path, Found: is.site, Want: site}
-	case is.schema < version:
+	case is.schema < Version:
 		return s.upgrade(is.schema)
 	}
 	return s.view("opening", func(tx *bbolt.Tx) error {
@@ -83,7 +83,7 @@ func (s *Store) upgrade(from int) error {
 	if err := copyFile(s.file, backup); err != nil {
 		return fmt.Errorf("copying store %s before its migration: %w", s.path, err)
 	}
-	s.logger.Info("migrating store", "path", s.path, "from", from, "to", version, "backup", backup)
+	s.logger.Info("migrating store", "path", s.path, "from", from, "to", Version, "backup", backup)
 	return s.update("migrating", func(tx *bbolt.Tx) error {
 		if err := migrate(tx, from); err != nil {
 			return asDamaged(s.path, err)

@@ -10,13 +10,18 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// version is the schema version of this program.
-const version = 2
+// Version is the schema version of this program. It changes with the buckets and with every field of
+// a record, because a program that does not know a field would lose it.
+const Version = 3
 
 // migrations[n] migrates a file from version n to n+1. All steps share one transaction.
 var migrations = map[int]func(*bbolt.Tx) error{
 	1: indexTombstones,
+	2: keep, // records have more fields
 }
+
+// keep migrates to a version whose programs can read the records of the one before.
+func keep(*bbolt.Tx) error { return nil }
 
 // The buckets, and the keys of bucketAbout.
 var (
@@ -79,7 +84,7 @@ func lay(tx *bbolt.Tx, site string) error {
 	if err := setAbout(tx, keySite, site); err != nil {
 		return err
 	}
-	return setAbout(tx, keySchema, strconv.Itoa(version))
+	return setAbout(tx, keySchema, strconv.Itoa(Version))
 }
 
 func setAbout(tx *bbolt.Tx, key []byte, value string) error {
@@ -114,7 +119,7 @@ func about(tx *bbolt.Tx) (found, error) {
 
 // migrate migrates the file from a version to the current one.
 func migrate(tx *bbolt.Tx, from int) error {
-	for v := from; v < version; v++ {
+	for v := from; v < Version; v++ {
 		step, ok := migrations[v]
 		if !ok {
 			return fmt.Errorf("no migration from schema version %d", v)
@@ -123,7 +128,7 @@ func migrate(tx *bbolt.Tx, from int) error {
 			return fmt.Errorf("migrating from schema version %d: %w", v, err)
 		}
 	}
-	return setAbout(tx, keySchema, strconv.Itoa(version))
+	return setAbout(tx, keySchema, strconv.Itoa(Version))
 }
 
 // indexTombstones migrates to version 2, which has an index of expiries. Version 1 scanned

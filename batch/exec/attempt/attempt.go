@@ -85,6 +85,9 @@ type Status struct {
 	Started   time.Time // when its process was created; zero without one
 	Ended     time.Time
 	Pid       int // of Running: the leader of its process group
+	// Unsignaled: of Exited and Signaled if no signal to end reached the program through the
+	// supervisor before it ended.
+	Unsignaled bool
 }
 
 // NotExecutable reports whether an error number says that the program is missing or not executable,

@@ -18,6 +18,7 @@ func StatusMessage(st attempt.Status) *droverv1.AttemptStatus {
 		Condition: droverv1.AttemptCondition(st.Condition), ExitCode: int32(st.Code), Signal: int32(st.Signal),
 		Reason:    st.Reason,
 		StartTime: instantMessage(st.Started), EndTime: instantMessage(st.Ended), Pid: int32(st.Pid),
+		Unsignaled: st.Unsignaled,
 	}
 }
 
@@ -27,6 +28,7 @@ func StatusOf(m *droverv1.AttemptStatus) attempt.Status {
 		Condition: attempt.Condition(m.GetCondition()), Code: int(m.GetExitCode()),
 		Signal: syscall.Signal(m.GetSignal()), Reason: m.GetReason(),
 		Started: instantOf(m.GetStartTime()), Ended: instantOf(m.GetEndTime()), Pid: int(m.GetPid()),
+		Unsignaled: m.GetUnsignaled(),
 	}
 }
 

@@ -30,6 +30,7 @@ type Attempt struct {
 	started time.Time
 	pid     int
 	signals []syscall.Signal // not delivered yet, in order
+	ending  bool             // it was told to end
 }
 
 // Started returns when the process was started, by the host's clock.
@@ -65,6 +66,7 @@ func (p *Attempt) Signal(sig syscall.Signal) error {
 	if p.over {
 		return os.ErrProcessDone
 	}
+	p.ending = p.ending || sig != syscall.SIGSTOP && sig != syscall.SIGCONT
 	l := p.client.current()
 	if len(p.signals) > 0 || l == nil {
 		p.signals = append(p.signals, sig)
@@ -113,9 +115,9 @@ func (p *Attempt) take(st attempt.Status) {
 	switch st.Condition {
 	case attempt.Running:
 	case attempt.Exited:
-		p.finish(exec.Exit{Code: st.Code})
+		p.finish(exec.Exit{Code: st.Code, Unsignaled: st.Unsignaled})
 	case attempt.Signaled:
-		p.finish(exec.Exit{Signal: st.Signal})
+		p.finish(exec.Exit{Signal: st.Signal, Unsignaled: st.Unsignaled})
 	case attempt.Lost:
 		p.finish(exec.Exit{Lost: true, Reason: st.Reason})
 	default:
@@ -135,6 +137,7 @@ func (p *Attempt) finish(exit exec.Exit) {
 	p.mu.Lock()
 	first := !p.over
 	if first {
+		exit.Unsignaled = exit.Unsignaled && p.ending
 		p.over, p.exit, p.signals = true, exit, nil
 	}
 	p.mu.Unlock()

@@ -145,7 +145,7 @@ func (s *supervisor) lapse(now time.Duration) {
 
 // killLapsed kills a program after its lease has ended. The caller holds mu.
 func (s *supervisor) killLapsed(t *program) {
-	t.leaseEnded = true
+	t.leaseEnded, t.struck = true, true
 	if err := s.reaper.Signal(t.pid, syscall.SIGKILL); err != nil {
 		s.log.Debug("kill failed", "attempt", t.Mark(), "error", err)
 	}

@@ -16,6 +16,7 @@ import (
 func statusOf(s journal.State) attempt.Status {
 	st := attempt.Status{
 		Code: s.End.Code, Signal: signalNumber(s.End.Signal), Reason: s.End.Reason, Started: s.Started, Ended: s.End.At,
+		Unsignaled: s.End.Unsignaled,
 	}
 	switch s.End.Kind {
 	case journal.Exited:
@@ -34,7 +35,7 @@ func statusOf(s journal.State) attempt.Status {
 
 // endOf is the reverse of statusOf.
 func endOf(st attempt.Status) journal.End {
-	end := journal.End{Code: st.Code, Reason: st.Reason, At: st.Ended}
+	end := journal.End{Code: st.Code, Reason: st.Reason, Unsignaled: st.Unsignaled, At: st.Ended}
 	switch st.Condition {
 	case attempt.Exited:
 		end.Kind = journal.Exited

@@ -51,6 +51,7 @@ type program struct {
 	err        error
 	pid        int        // of a child, to be signaled through the reaper
 	adopted    process.ID // of a program that another supervisor has started
+	struck     bool       // a signal to end reached it
 	unsaved    bool       // its end could not be written yet
 	leaseEnded bool       // it was killed because the lease had ended
 	ends       int        // the number of ended leases when it was started
@@ -145,7 +146,9 @@ func (s *supervisor) signalGroup(a attempt.Name, sig syscall.Signal) (groups []s
 	case t.status.Condition != attempt.Running:
 		return nil, os.ErrProcessDone
 	case t.pid != 0:
-		return t.groups, s.reaper.Signal(t.pid, sig)
+		err := s.reaper.Signal(t.pid, sig)
+		t.struck = t.struck || err == nil && sig != syscall.SIGSTOP && sig != syscall.SIGCONT
+		return t.groups, err
 	}
 	// It is not a child, so its number could be reused between the two calls; but numbers are
 	// assigned in turn, all others before the same again.
@@ -368,13 +371,15 @@ func (s *supervisor) ended(t *program, e process.Exit) {
 		defer s.guard.Drop(t.groups)
 	}
 	s.mu.Lock()
-	before := t.status
+	before, struck := t.status, t.struck
 	s.mu.Unlock()
 	if before.Condition != attempt.Running {
 		return // run has already reported that nothing ran
 	}
 	s.warnLeft(t, process.ClearGroups(t.groups) || e.Left)
-	s.end(t, s.verdict(t, statusOfExit(e, before.Started, now)))
+	st := statusOfExit(e, before.Started, now)
+	st.Unsignaled = !struck
+	s.end(t, s.verdict(t, st))
 }
 
 // end writes the end of an attempt that ran, and reports it.

@@ -1592,7 +1592,9 @@ type AgentServiceListJobsRequest struct {
 	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// As in ServerService.ListJobs, plus the key site.
-	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	Filter string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	// What the jobs contain.
+	View          JobView `protobuf:"varint,4,opt,name=view,proto3,enum=drover.v1.JobView" json:"view,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1646,6 +1648,13 @@ func (x *AgentServiceListJobsRequest) GetFilter() string {
 		return x.Filter
 	}
 	return ""
+}
+
+func (x *AgentServiceListJobsRequest) GetView() JobView {
+	if x != nil {
+		return x.View
+	}
+	return JobView_JOB_VIEW_UNSPECIFIED
 }
 
 // AgentServiceListJobsResponse is one page of jobs.
@@ -2889,12 +2898,13 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"^\n" +
 	"\x0fFindJobResponse\x12)\n" +
 	"\x06target\x18\x01 \x01(\v2\x11.drover.v1.TargetR\x06target\x12 \n" +
-	"\x03job\x18\x02 \x01(\v2\x0e.drover.v1.JobR\x03job\"q\n" +
+	"\x03job\x18\x02 \x01(\v2\x0e.drover.v1.JobR\x03job\"\x99\x01\n" +
 	"\x1bAgentServiceListJobsRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x16\n" +
-	"\x06filter\x18\x03 \x01(\tR\x06filter\"\x9a\x01\n" +
+	"\x06filter\x18\x03 \x01(\tR\x06filter\x12&\n" +
+	"\x04view\x18\x04 \x01(\x0e2\x12.drover.v1.JobViewR\x04view\"\x9a\x01\n" +
 	"\x1cAgentServiceListJobsResponse\x12\"\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x0e.drover.v1.JobR\x04jobs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12.\n" +
@@ -3078,11 +3088,12 @@ var file_drover_v1_agent_service_proto_goTypes = []any{
 	(*Missing)(nil),                               // 54: drover.v1.Missing
 	(*Service)(nil),                               // 55: drover.v1.Service
 	(*Job)(nil),                                   // 56: drover.v1.Job
-	(*Move)(nil),                                  // 57: drover.v1.Move
-	(*SettleJobRequest)(nil),                      // 58: drover.v1.SettleJobRequest
-	(*timestamppb.Timestamp)(nil),                 // 59: google.protobuf.Timestamp
-	(*Shape)(nil),                                 // 60: drover.v1.Shape
-	(*ErrorDetail)(nil),                           // 61: drover.v1.ErrorDetail
+	(JobView)(0),                                  // 57: drover.v1.JobView
+	(*Move)(nil),                                  // 58: drover.v1.Move
+	(*SettleJobRequest)(nil),                      // 59: drover.v1.SettleJobRequest
+	(*timestamppb.Timestamp)(nil),                 // 60: google.protobuf.Timestamp
+	(*Shape)(nil),                                 // 61: drover.v1.Shape
+	(*ErrorDetail)(nil),                           // 62: drover.v1.ErrorDetail
 }
 var file_drover_v1_agent_service_proto_depIdxs = []int32{
 	2,  // 0: drover.v1.FindDataResponse.data:type_name -> drover.v1.LocatedData
@@ -3114,73 +3125,74 @@ var file_drover_v1_agent_service_proto_depIdxs = []int32{
 	25, // 26: drover.v1.OfferedService.withdrawn:type_name -> drover.v1.Withdrawal
 	18, // 27: drover.v1.FindJobResponse.target:type_name -> drover.v1.Target
 	56, // 28: drover.v1.FindJobResponse.job:type_name -> drover.v1.Job
-	56, // 29: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	44, // 30: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
-	50, // 31: drover.v1.AgentServiceMoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	56, // 32: drover.v1.AgentServiceMoveJobResponse.job:type_name -> drover.v1.Job
-	18, // 33: drover.v1.AgentServiceMoveJobResponse.to:type_name -> drover.v1.Target
-	57, // 34: drover.v1.AgentServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	44, // 35: drover.v1.AgentServiceListMovesResponse.missing:type_name -> drover.v1.Candidate
-	53, // 36: drover.v1.AgentServiceSetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	58, // 37: drover.v1.AgentServiceSettleJobRequest.settle:type_name -> drover.v1.SettleJobRequest
-	56, // 38: drover.v1.AgentServiceSettleJobResponse.job:type_name -> drover.v1.Job
-	50, // 39: drover.v1.ReallocateRequest.threshold:type_name -> google.protobuf.Duration
-	50, // 40: drover.v1.ReallocateRequest.least_gain:type_name -> google.protobuf.Duration
-	42, // 41: drover.v1.ReallocateResponse.record:type_name -> drover.v1.RoundRecord
-	43, // 42: drover.v1.ReallocateResponse.jobs:type_name -> drover.v1.ReallocatedJob
-	44, // 43: drover.v1.ReallocateResponse.missing:type_name -> drover.v1.Candidate
-	59, // 44: drover.v1.RoundRecord.began_at:type_name -> google.protobuf.Timestamp
-	50, // 45: drover.v1.RoundRecord.gain:type_name -> google.protobuf.Duration
-	50, // 46: drover.v1.RoundRecord.thinking:type_name -> google.protobuf.Duration
-	50, // 47: drover.v1.RoundRecord.asking:type_name -> google.protobuf.Duration
-	50, // 48: drover.v1.RoundRecord.took:type_name -> google.protobuf.Duration
-	60, // 49: drover.v1.ReallocatedJob.before:type_name -> drover.v1.Shape
-	60, // 50: drover.v1.ReallocatedJob.after:type_name -> drover.v1.Shape
-	50, // 51: drover.v1.ReallocatedJob.ect_before:type_name -> google.protobuf.Duration
-	50, // 52: drover.v1.ReallocatedJob.ect_after:type_name -> google.protobuf.Duration
-	50, // 53: drover.v1.ReallocatedJob.gain:type_name -> google.protobuf.Duration
-	61, // 54: drover.v1.ReallocatedJob.problem:type_name -> drover.v1.ErrorDetail
-	16, // 55: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
-	19, // 56: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
-	22, // 57: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
-	26, // 58: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
-	28, // 59: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
-	30, // 60: drover.v1.AgentService.MoveJob:input_type -> drover.v1.AgentServiceMoveJobRequest
-	32, // 61: drover.v1.AgentService.ListMoves:input_type -> drover.v1.AgentServiceListMovesRequest
-	34, // 62: drover.v1.AgentService.SetDraining:input_type -> drover.v1.AgentServiceSetDrainingRequest
-	35, // 63: drover.v1.AgentService.ForgetSite:input_type -> drover.v1.ForgetSiteRequest
-	40, // 64: drover.v1.AgentService.Reallocate:input_type -> drover.v1.ReallocateRequest
-	38, // 65: drover.v1.AgentService.SettleJob:input_type -> drover.v1.AgentServiceSettleJobRequest
-	7,  // 66: drover.v1.AgentService.OfferReservation:input_type -> drover.v1.AgentServiceOfferReservationRequest
-	10, // 67: drover.v1.AgentService.ListReservations:input_type -> drover.v1.AgentServiceListReservationsRequest
-	12, // 68: drover.v1.AgentService.CancelReservation:input_type -> drover.v1.AgentServiceCancelReservationRequest
-	14, // 69: drover.v1.AgentService.GetSite:input_type -> drover.v1.AgentServiceGetSiteRequest
-	0,  // 70: drover.v1.AgentService.FindData:input_type -> drover.v1.FindDataRequest
-	3,  // 71: drover.v1.AgentService.ListData:input_type -> drover.v1.AgentServiceListDataRequest
-	5,  // 72: drover.v1.AgentService.RemoveData:input_type -> drover.v1.AgentServiceRemoveDataRequest
-	17, // 73: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
-	20, // 74: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
-	23, // 75: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
-	27, // 76: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
-	29, // 77: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
-	31, // 78: drover.v1.AgentService.MoveJob:output_type -> drover.v1.AgentServiceMoveJobResponse
-	33, // 79: drover.v1.AgentService.ListMoves:output_type -> drover.v1.AgentServiceListMovesResponse
-	37, // 80: drover.v1.AgentService.SetDraining:output_type -> drover.v1.AgentServiceSetDrainingResponse
-	36, // 81: drover.v1.AgentService.ForgetSite:output_type -> drover.v1.ForgetSiteResponse
-	41, // 82: drover.v1.AgentService.Reallocate:output_type -> drover.v1.ReallocateResponse
-	39, // 83: drover.v1.AgentService.SettleJob:output_type -> drover.v1.AgentServiceSettleJobResponse
-	8,  // 84: drover.v1.AgentService.OfferReservation:output_type -> drover.v1.AgentServiceOfferReservationResponse
-	11, // 85: drover.v1.AgentService.ListReservations:output_type -> drover.v1.AgentServiceListReservationsResponse
-	13, // 86: drover.v1.AgentService.CancelReservation:output_type -> drover.v1.AgentServiceCancelReservationResponse
-	15, // 87: drover.v1.AgentService.GetSite:output_type -> drover.v1.AgentServiceGetSiteResponse
-	1,  // 88: drover.v1.AgentService.FindData:output_type -> drover.v1.FindDataResponse
-	4,  // 89: drover.v1.AgentService.ListData:output_type -> drover.v1.AgentServiceListDataResponse
-	6,  // 90: drover.v1.AgentService.RemoveData:output_type -> drover.v1.AgentServiceRemoveDataResponse
-	73, // [73:91] is the sub-list for method output_type
-	55, // [55:73] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	57, // 29: drover.v1.AgentServiceListJobsRequest.view:type_name -> drover.v1.JobView
+	56, // 30: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	44, // 31: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
+	50, // 32: drover.v1.AgentServiceMoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	56, // 33: drover.v1.AgentServiceMoveJobResponse.job:type_name -> drover.v1.Job
+	18, // 34: drover.v1.AgentServiceMoveJobResponse.to:type_name -> drover.v1.Target
+	58, // 35: drover.v1.AgentServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	44, // 36: drover.v1.AgentServiceListMovesResponse.missing:type_name -> drover.v1.Candidate
+	53, // 37: drover.v1.AgentServiceSetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	59, // 38: drover.v1.AgentServiceSettleJobRequest.settle:type_name -> drover.v1.SettleJobRequest
+	56, // 39: drover.v1.AgentServiceSettleJobResponse.job:type_name -> drover.v1.Job
+	50, // 40: drover.v1.ReallocateRequest.threshold:type_name -> google.protobuf.Duration
+	50, // 41: drover.v1.ReallocateRequest.least_gain:type_name -> google.protobuf.Duration
+	42, // 42: drover.v1.ReallocateResponse.record:type_name -> drover.v1.RoundRecord
+	43, // 43: drover.v1.ReallocateResponse.jobs:type_name -> drover.v1.ReallocatedJob
+	44, // 44: drover.v1.ReallocateResponse.missing:type_name -> drover.v1.Candidate
+	60, // 45: drover.v1.RoundRecord.began_at:type_name -> google.protobuf.Timestamp
+	50, // 46: drover.v1.RoundRecord.gain:type_name -> google.protobuf.Duration
+	50, // 47: drover.v1.RoundRecord.thinking:type_name -> google.protobuf.Duration
+	50, // 48: drover.v1.RoundRecord.asking:type_name -> google.protobuf.Duration
+	50, // 49: drover.v1.RoundRecord.took:type_name -> google.protobuf.Duration
+	61, // 50: drover.v1.ReallocatedJob.before:type_name -> drover.v1.Shape
+	61, // 51: drover.v1.ReallocatedJob.after:type_name -> drover.v1.Shape
+	50, // 52: drover.v1.ReallocatedJob.ect_before:type_name -> google.protobuf.Duration
+	50, // 53: drover.v1.ReallocatedJob.ect_after:type_name -> google.protobuf.Duration
+	50, // 54: drover.v1.ReallocatedJob.gain:type_name -> google.protobuf.Duration
+	62, // 55: drover.v1.ReallocatedJob.problem:type_name -> drover.v1.ErrorDetail
+	16, // 56: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
+	19, // 57: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
+	22, // 58: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
+	26, // 59: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
+	28, // 60: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
+	30, // 61: drover.v1.AgentService.MoveJob:input_type -> drover.v1.AgentServiceMoveJobRequest
+	32, // 62: drover.v1.AgentService.ListMoves:input_type -> drover.v1.AgentServiceListMovesRequest
+	34, // 63: drover.v1.AgentService.SetDraining:input_type -> drover.v1.AgentServiceSetDrainingRequest
+	35, // 64: drover.v1.AgentService.ForgetSite:input_type -> drover.v1.ForgetSiteRequest
+	40, // 65: drover.v1.AgentService.Reallocate:input_type -> drover.v1.ReallocateRequest
+	38, // 66: drover.v1.AgentService.SettleJob:input_type -> drover.v1.AgentServiceSettleJobRequest
+	7,  // 67: drover.v1.AgentService.OfferReservation:input_type -> drover.v1.AgentServiceOfferReservationRequest
+	10, // 68: drover.v1.AgentService.ListReservations:input_type -> drover.v1.AgentServiceListReservationsRequest
+	12, // 69: drover.v1.AgentService.CancelReservation:input_type -> drover.v1.AgentServiceCancelReservationRequest
+	14, // 70: drover.v1.AgentService.GetSite:input_type -> drover.v1.AgentServiceGetSiteRequest
+	0,  // 71: drover.v1.AgentService.FindData:input_type -> drover.v1.FindDataRequest
+	3,  // 72: drover.v1.AgentService.ListData:input_type -> drover.v1.AgentServiceListDataRequest
+	5,  // 73: drover.v1.AgentService.RemoveData:input_type -> drover.v1.AgentServiceRemoveDataRequest
+	17, // 74: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
+	20, // 75: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
+	23, // 76: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
+	27, // 77: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
+	29, // 78: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
+	31, // 79: drover.v1.AgentService.MoveJob:output_type -> drover.v1.AgentServiceMoveJobResponse
+	33, // 80: drover.v1.AgentService.ListMoves:output_type -> drover.v1.AgentServiceListMovesResponse
+	37, // 81: drover.v1.AgentService.SetDraining:output_type -> drover.v1.AgentServiceSetDrainingResponse
+	36, // 82: drover.v1.AgentService.ForgetSite:output_type -> drover.v1.ForgetSiteResponse
+	41, // 83: drover.v1.AgentService.Reallocate:output_type -> drover.v1.ReallocateResponse
+	39, // 84: drover.v1.AgentService.SettleJob:output_type -> drover.v1.AgentServiceSettleJobResponse
+	8,  // 85: drover.v1.AgentService.OfferReservation:output_type -> drover.v1.AgentServiceOfferReservationResponse
+	11, // 86: drover.v1.AgentService.ListReservations:output_type -> drover.v1.AgentServiceListReservationsResponse
+	13, // 87: drover.v1.AgentService.CancelReservation:output_type -> drover.v1.AgentServiceCancelReservationResponse
+	15, // 88: drover.v1.AgentService.GetSite:output_type -> drover.v1.AgentServiceGetSiteResponse
+	1,  // 89: drover.v1.AgentService.FindData:output_type -> drover.v1.FindDataResponse
+	4,  // 90: drover.v1.AgentService.ListData:output_type -> drover.v1.AgentServiceListDataResponse
+	6,  // 91: drover.v1.AgentService.RemoveData:output_type -> drover.v1.AgentServiceRemoveDataResponse
+	74, // [74:92] is the sub-list for method output_type
+	56, // [56:74] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_agent_service_proto_init() }

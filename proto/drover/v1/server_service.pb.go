@@ -23,6 +23,56 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// JobView is how much a list says about each job.
+type JobView int32
+
+const (
+	// Everything, as GetJob.
+	JobView_JOB_VIEW_UNSPECIFIED JobView = 0
+	// Of the request only the service and the owner; no decision, needs and outputs. A server reads
+	// this from memory.
+	JobView_JOB_VIEW_BRIEF JobView = 1
+)
+
+// Enum value maps for JobView.
+var (
+	JobView_name = map[int32]string{
+		0: "JOB_VIEW_UNSPECIFIED",
+		1: "JOB_VIEW_BRIEF",
+	}
+	JobView_value = map[string]int32{
+		"JOB_VIEW_UNSPECIFIED": 0,
+		"JOB_VIEW_BRIEF":       1,
+	}
+)
+
+func (x JobView) Enum() *JobView {
+	p := new(JobView)
+	*p = x
+	return p
+}
+
+func (x JobView) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (JobView) Descriptor() protoreflect.EnumDescriptor {
+	return file_drover_v1_server_service_proto_enumTypes[0].Descriptor()
+}
+
+func (JobView) Type() protoreflect.EnumType {
+	return &file_drover_v1_server_service_proto_enumTypes[0]
+}
+
+func (x JobView) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use JobView.Descriptor instead.
+func (JobView) EnumDescriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{0}
+}
+
 // LogStream names one of a job's streams.
 type LogStream int32
 
@@ -60,11 +110,11 @@ func (x LogStream) String() string {
 }
 
 func (LogStream) Descriptor() protoreflect.EnumDescriptor {
-	return file_drover_v1_server_service_proto_enumTypes[0].Descriptor()
+	return file_drover_v1_server_service_proto_enumTypes[1].Descriptor()
 }
 
 func (LogStream) Type() protoreflect.EnumType {
-	return &file_drover_v1_server_service_proto_enumTypes[0]
+	return &file_drover_v1_server_service_proto_enumTypes[1]
 }
 
 func (x LogStream) Number() protoreflect.EnumNumber {
@@ -73,7 +123,7 @@ func (x LogStream) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use LogStream.Descriptor instead.
 func (LogStream) EnumDescriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{0}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{1}
 }
 
 // Settlement is an operator's decision about a move.
@@ -118,11 +168,11 @@ func (x Settlement) String() string {
 }
 
 func (Settlement) Descriptor() protoreflect.EnumDescriptor {
-	return file_drover_v1_server_service_proto_enumTypes[1].Descriptor()
+	return file_drover_v1_server_service_proto_enumTypes[2].Descriptor()
 }
 
 func (Settlement) Type() protoreflect.EnumType {
-	return &file_drover_v1_server_service_proto_enumTypes[1]
+	return &file_drover_v1_server_service_proto_enumTypes[2]
 }
 
 func (x Settlement) Number() protoreflect.EnumNumber {
@@ -131,7 +181,7 @@ func (x Settlement) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Settlement.Descriptor instead.
 func (Settlement) EnumDescriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{1}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{2}
 }
 
 // PutDataRequest names the content to keep.
@@ -2243,9 +2293,11 @@ type ServerServiceListJobsRequest struct {
 	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Terms "key=value" separated by spaces, combined with AND. Keys: state (a state's name in
-	// lower case, or active for all that are not final), service, owner, movable (true or
-	// false: whether reallocation may touch the job while it waits).
-	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	// lower case, or active for all that are not final), service, owner, id (the beginning of an
+	// ID), movable (true or false: whether reallocation may touch the job while it waits).
+	Filter string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	// What the jobs contain.
+	View          JobView `protobuf:"varint,4,opt,name=view,proto3,enum=drover.v1.JobView" json:"view,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2299,6 +2351,13 @@ func (x *ServerServiceListJobsRequest) GetFilter() string {
 		return x.Filter
 	}
 	return ""
+}
+
+func (x *ServerServiceListJobsRequest) GetView() JobView {
+	if x != nil {
+		return x.View
+	}
+	return JobView_JOB_VIEW_UNSPECIFIED
 }
 
 // ServerServiceListJobsResponse is one page of jobs.
@@ -4199,12 +4258,13 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\rGetJobRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"2\n" +
 	"\x0eGetJobResponse\x12 \n" +
-	"\x03job\x18\x01 \x01(\v2\x0e.drover.v1.JobR\x03job\"r\n" +
+	"\x03job\x18\x01 \x01(\v2\x0e.drover.v1.JobR\x03job\"\x9a\x01\n" +
 	"\x1cServerServiceListJobsRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x16\n" +
-	"\x06filter\x18\x03 \x01(\tR\x06filter\"k\n" +
+	"\x06filter\x18\x03 \x01(\tR\x06filter\x12&\n" +
+	"\x04view\x18\x04 \x01(\x0e2\x12.drover.v1.JobViewR\x04view\"k\n" +
 	"\x1dServerServiceListJobsResponse\x12\"\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x0e.drover.v1.JobR\x04jobs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"(\n" +
@@ -4316,7 +4376,10 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"settlement\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\"5\n" +
 	"\x11SettleJobResponse\x12 \n" +
-	"\x03job\x18\x01 \x01(\v2\x0e.drover.v1.JobR\x03job*U\n" +
+	"\x03job\x18\x01 \x01(\v2\x0e.drover.v1.JobR\x03job*7\n" +
+	"\aJobView\x12\x18\n" +
+	"\x14JOB_VIEW_UNSPECIFIED\x10\x00\x12\x12\n" +
+	"\x0eJOB_VIEW_BRIEF\x10\x01*U\n" +
 	"\tLogStream\x12\x1a\n" +
 	"\x16LOG_STREAM_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11LOG_STREAM_STDOUT\x10\x01\x12\x15\n" +
@@ -4372,226 +4435,228 @@ func file_drover_v1_server_service_proto_rawDescGZIP() []byte {
 	return file_drover_v1_server_service_proto_rawDescData
 }
 
-var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
 var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_drover_v1_server_service_proto_goTypes = []any{
-	(LogStream)(0),                                // 0: drover.v1.LogStream
-	(Settlement)(0),                               // 1: drover.v1.Settlement
-	(*PutDataRequest)(nil),                        // 2: drover.v1.PutDataRequest
-	(*PutDataResponse)(nil),                       // 3: drover.v1.PutDataResponse
-	(*GetDataRequest)(nil),                        // 4: drover.v1.GetDataRequest
-	(*GetDataResponse)(nil),                       // 5: drover.v1.GetDataResponse
-	(*GoneData)(nil),                              // 6: drover.v1.GoneData
-	(*CopyDataRequest)(nil),                       // 7: drover.v1.CopyDataRequest
-	(*CopyDataResponse)(nil),                      // 8: drover.v1.CopyDataResponse
-	(*ServerServiceListDataRequest)(nil),          // 9: drover.v1.ServerServiceListDataRequest
-	(*ServerServiceListDataResponse)(nil),         // 10: drover.v1.ServerServiceListDataResponse
-	(*ServerServiceRemoveDataRequest)(nil),        // 11: drover.v1.ServerServiceRemoveDataRequest
-	(*ServerServiceRemoveDataResponse)(nil),       // 12: drover.v1.ServerServiceRemoveDataResponse
-	(*OfferReservationRequest)(nil),               // 13: drover.v1.OfferReservationRequest
-	(*OfferReservationResponse)(nil),              // 14: drover.v1.OfferReservationResponse
-	(*BookReservationRequest)(nil),                // 15: drover.v1.BookReservationRequest
-	(*BookReservationResponse)(nil),               // 16: drover.v1.BookReservationResponse
-	(*ServerServiceListReservationsRequest)(nil),  // 17: drover.v1.ServerServiceListReservationsRequest
-	(*ServerServiceListReservationsResponse)(nil), // 18: drover.v1.ServerServiceListReservationsResponse
-	(*CancelReservationRequest)(nil),              // 19: drover.v1.CancelReservationRequest
-	(*CancelReservationResponse)(nil),             // 20: drover.v1.CancelReservationResponse
-	(*GetSiteRequest)(nil),                        // 21: drover.v1.GetSiteRequest
-	(*GetSiteResponse)(nil),                       // 22: drover.v1.GetSiteResponse
-	(*WatchSiteRequest)(nil),                      // 23: drover.v1.WatchSiteRequest
-	(*WatchSiteResponse)(nil),                     // 24: drover.v1.WatchSiteResponse
-	(*NodeUse)(nil),                               // 25: drover.v1.NodeUse
-	(*JobUse)(nil),                                // 26: drover.v1.JobUse
-	(*DescribeRequest)(nil),                       // 27: drover.v1.DescribeRequest
-	(*DescribeResponse)(nil),                      // 28: drover.v1.DescribeResponse
-	(*KnownServer)(nil),                           // 29: drover.v1.KnownServer
-	(*GetStatusRequest)(nil),                      // 30: drover.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),                     // 31: drover.v1.GetStatusResponse
-	(*EstimateRequest)(nil),                       // 32: drover.v1.EstimateRequest
-	(*EstimateResponse)(nil),                      // 33: drover.v1.EstimateResponse
-	(*SubmitRequest)(nil),                         // 34: drover.v1.SubmitRequest
-	(*SubmitResponse)(nil),                        // 35: drover.v1.SubmitResponse
-	(*GetJobRequest)(nil),                         // 36: drover.v1.GetJobRequest
-	(*GetJobResponse)(nil),                        // 37: drover.v1.GetJobResponse
-	(*ServerServiceListJobsRequest)(nil),          // 38: drover.v1.ServerServiceListJobsRequest
-	(*ServerServiceListJobsResponse)(nil),         // 39: drover.v1.ServerServiceListJobsResponse
-	(*WatchJobRequest)(nil),                       // 40: drover.v1.WatchJobRequest
-	(*WatchJobResponse)(nil),                      // 41: drover.v1.WatchJobResponse
-	(*CancelJobRequest)(nil),                      // 42: drover.v1.CancelJobRequest
-	(*CancelJobResponse)(nil),                     // 43: drover.v1.CancelJobResponse
-	(*ReadLogsRequest)(nil),                       // 44: drover.v1.ReadLogsRequest
-	(*ReadLogsResponse)(nil),                      // 45: drover.v1.ReadLogsResponse
-	(*StatContentRequest)(nil),                    // 46: drover.v1.StatContentRequest
-	(*StatContentResponse)(nil),                   // 47: drover.v1.StatContentResponse
-	(*WithdrawRequest)(nil),                       // 48: drover.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),                      // 49: drover.v1.WithdrawResponse
-	(*WatchJobsRequest)(nil),                      // 50: drover.v1.WatchJobsRequest
-	(*WatchJobsResponse)(nil),                     // 51: drover.v1.WatchJobsResponse
-	(*MoveJobRequest)(nil),                        // 52: drover.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),                       // 53: drover.v1.MoveJobResponse
-	(*HoldJobsRequest)(nil),                       // 54: drover.v1.HoldJobsRequest
-	(*HoldJobsResponse)(nil),                      // 55: drover.v1.HoldJobsResponse
-	(*PlaceJobsRequest)(nil),                      // 56: drover.v1.PlaceJobsRequest
-	(*Placement)(nil),                             // 57: drover.v1.Placement
-	(*PlaceJobsResponse)(nil),                     // 58: drover.v1.PlaceJobsResponse
-	(*DraftRequest)(nil),                          // 59: drover.v1.DraftRequest
-	(*DraftEdit)(nil),                             // 60: drover.v1.DraftEdit
-	(*DraftQuestion)(nil),                         // 61: drover.v1.DraftQuestion
-	(*DraftResponse)(nil),                         // 62: drover.v1.DraftResponse
-	(*ServerServiceListMovesRequest)(nil),         // 63: drover.v1.ServerServiceListMovesRequest
-	(*ServerServiceListMovesResponse)(nil),        // 64: drover.v1.ServerServiceListMovesResponse
-	(*SetDrainingRequest)(nil),                    // 65: drover.v1.SetDrainingRequest
-	(*SetDrainingResponse)(nil),                   // 66: drover.v1.SetDrainingResponse
-	(*SettleJobRequest)(nil),                      // 67: drover.v1.SettleJobRequest
-	(*SettleJobResponse)(nil),                     // 68: drover.v1.SettleJobResponse
-	(*Data)(nil),                                  // 69: drover.v1.Data
-	(*Booking)(nil),                               // 70: drover.v1.Booking
-	(*Reservation)(nil),                           // 71: drover.v1.Reservation
-	(*ErrorDetail)(nil),                           // 72: drover.v1.ErrorDetail
-	(*Site)(nil),                                  // 73: drover.v1.Site
-	(*SiteStatus)(nil),                            // 74: drover.v1.SiteStatus
-	(*PolicyState)(nil),                           // 75: drover.v1.PolicyState
-	(*durationpb.Duration)(nil),                   // 76: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),                 // 77: google.protobuf.Timestamp
-	(*Service)(nil),                               // 78: drover.v1.Service
-	(*Request)(nil),                               // 79: drover.v1.Request
-	(*Quote)(nil),                                 // 80: drover.v1.Quote
-	(*Accuracy)(nil),                              // 81: drover.v1.Accuracy
-	(*DecisionRecord)(nil),                        // 82: drover.v1.DecisionRecord
-	(*Job)(nil),                                   // 83: drover.v1.Job
-	(*JobDigest)(nil),                             // 84: drover.v1.JobDigest
-	(*Shape)(nil),                                 // 85: drover.v1.Shape
-	(*Move)(nil),                                  // 86: drover.v1.Move
+	(JobView)(0),                                  // 0: drover.v1.JobView
+	(LogStream)(0),                                // 1: drover.v1.LogStream
+	(Settlement)(0),                               // 2: drover.v1.Settlement
+	(*PutDataRequest)(nil),                        // 3: drover.v1.PutDataRequest
+	(*PutDataResponse)(nil),                       // 4: drover.v1.PutDataResponse
+	(*GetDataRequest)(nil),                        // 5: drover.v1.GetDataRequest
+	(*GetDataResponse)(nil),                       // 6: drover.v1.GetDataResponse
+	(*GoneData)(nil),                              // 7: drover.v1.GoneData
+	(*CopyDataRequest)(nil),                       // 8: drover.v1.CopyDataRequest
+	(*CopyDataResponse)(nil),                      // 9: drover.v1.CopyDataResponse
+	(*ServerServiceListDataRequest)(nil),          // 10: drover.v1.ServerServiceListDataRequest
+	(*ServerServiceListDataResponse)(nil),         // 11: drover.v1.ServerServiceListDataResponse
+	(*ServerServiceRemoveDataRequest)(nil),        // 12: drover.v1.ServerServiceRemoveDataRequest
+	(*ServerServiceRemoveDataResponse)(nil),       // 13: drover.v1.ServerServiceRemoveDataResponse
+	(*OfferReservationRequest)(nil),               // 14: drover.v1.OfferReservationRequest
+	(*OfferReservationResponse)(nil),              // 15: drover.v1.OfferReservationResponse
+	(*BookReservationRequest)(nil),                // 16: drover.v1.BookReservationRequest
+	(*BookReservationResponse)(nil),               // 17: drover.v1.BookReservationResponse
+	(*ServerServiceListReservationsRequest)(nil),  // 18: drover.v1.ServerServiceListReservationsRequest
+	(*ServerServiceListReservationsResponse)(nil), // 19: drover.v1.ServerServiceListReservationsResponse
+	(*CancelReservationRequest)(nil),              // 20: drover.v1.CancelReservationRequest
+	(*CancelReservationResponse)(nil),             // 21: drover.v1.CancelReservationResponse
+	(*GetSiteRequest)(nil),                        // 22: drover.v1.GetSiteRequest
+	(*GetSiteResponse)(nil),                       // 23: drover.v1.GetSiteResponse
+	(*WatchSiteRequest)(nil),                      // 24: drover.v1.WatchSiteRequest
+	(*WatchSiteResponse)(nil),                     // 25: drover.v1.WatchSiteResponse
+	(*NodeUse)(nil),                               // 26: drover.v1.NodeUse
+	(*JobUse)(nil),                                // 27: drover.v1.JobUse
+	(*DescribeRequest)(nil),                       // 28: drover.v1.DescribeRequest
+	(*DescribeResponse)(nil),                      // 29: drover.v1.DescribeResponse
+	(*KnownServer)(nil),                           // 30: drover.v1.KnownServer
+	(*GetStatusRequest)(nil),                      // 31: drover.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),                     // 32: drover.v1.GetStatusResponse
+	(*EstimateRequest)(nil),                       // 33: drover.v1.EstimateRequest
+	(*EstimateResponse)(nil),                      // 34: drover.v1.EstimateResponse
+	(*SubmitRequest)(nil),                         // 35: drover.v1.SubmitRequest
+	(*SubmitResponse)(nil),                        // 36: drover.v1.SubmitResponse
+	(*GetJobRequest)(nil),                         // 37: drover.v1.GetJobRequest
+	(*GetJobResponse)(nil),                        // 38: drover.v1.GetJobResponse
+	(*ServerServiceListJobsRequest)(nil),          // 39: drover.v1.ServerServiceListJobsRequest
+	(*ServerServiceListJobsResponse)(nil),         // 40: drover.v1.ServerServiceListJobsResponse
+	(*WatchJobRequest)(nil),                       // 41: drover.v1.WatchJobRequest
+	(*WatchJobResponse)(nil),                      // 42: drover.v1.WatchJobResponse
+	(*CancelJobRequest)(nil),                      // 43: drover.v1.CancelJobRequest
+	(*CancelJobResponse)(nil),                     // 44: drover.v1.CancelJobResponse
+	(*ReadLogsRequest)(nil),                       // 45: drover.v1.ReadLogsRequest
+	(*ReadLogsResponse)(nil),                      // 46: drover.v1.ReadLogsResponse
+	(*StatContentRequest)(nil),                    // 47: drover.v1.StatContentRequest
+	(*StatContentResponse)(nil),                   // 48: drover.v1.StatContentResponse
+	(*WithdrawRequest)(nil),                       // 49: drover.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),                      // 50: drover.v1.WithdrawResponse
+	(*WatchJobsRequest)(nil),                      // 51: drover.v1.WatchJobsRequest
+	(*WatchJobsResponse)(nil),                     // 52: drover.v1.WatchJobsResponse
+	(*MoveJobRequest)(nil),                        // 53: drover.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                       // 54: drover.v1.MoveJobResponse
+	(*HoldJobsRequest)(nil),                       // 55: drover.v1.HoldJobsRequest
+	(*HoldJobsResponse)(nil),                      // 56: drover.v1.HoldJobsResponse
+	(*PlaceJobsRequest)(nil),                      // 57: drover.v1.PlaceJobsRequest
+	(*Placement)(nil),                             // 58: drover.v1.Placement
+	(*PlaceJobsResponse)(nil),                     // 59: drover.v1.PlaceJobsResponse
+	(*DraftRequest)(nil),                          // 60: drover.v1.DraftRequest
+	(*DraftEdit)(nil),                             // 61: drover.v1.DraftEdit
+	(*DraftQuestion)(nil),                         // 62: drover.v1.DraftQuestion
+	(*DraftResponse)(nil),                         // 63: drover.v1.DraftResponse
+	(*ServerServiceListMovesRequest)(nil),         // 64: drover.v1.ServerServiceListMovesRequest
+	(*ServerServiceListMovesResponse)(nil),        // 65: drover.v1.ServerServiceListMovesResponse
+	(*SetDrainingRequest)(nil),                    // 66: drover.v1.SetDrainingRequest
+	(*SetDrainingResponse)(nil),                   // 67: drover.v1.SetDrainingResponse
+	(*SettleJobRequest)(nil),                      // 68: drover.v1.SettleJobRequest
+	(*SettleJobResponse)(nil),                     // 69: drover.v1.SettleJobResponse
+	(*Data)(nil),                                  // 70: drover.v1.Data
+	(*Booking)(nil),                               // 71: drover.v1.Booking
+	(*Reservation)(nil),                           // 72: drover.v1.Reservation
+	(*ErrorDetail)(nil),                           // 73: drover.v1.ErrorDetail
+	(*Site)(nil),                                  // 74: drover.v1.Site
+	(*SiteStatus)(nil),                            // 75: drover.v1.SiteStatus
+	(*PolicyState)(nil),                           // 76: drover.v1.PolicyState
+	(*durationpb.Duration)(nil),                   // 77: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),                 // 78: google.protobuf.Timestamp
+	(*Service)(nil),                               // 79: drover.v1.Service
+	(*Request)(nil),                               // 80: drover.v1.Request
+	(*Quote)(nil),                                 // 81: drover.v1.Quote
+	(*Accuracy)(nil),                              // 82: drover.v1.Accuracy
+	(*DecisionRecord)(nil),                        // 83: drover.v1.DecisionRecord
+	(*Job)(nil),                                   // 84: drover.v1.Job
+	(*JobDigest)(nil),                             // 85: drover.v1.JobDigest
+	(*Shape)(nil),                                 // 86: drover.v1.Shape
+	(*Move)(nil),                                  // 87: drover.v1.Move
 }
 var file_drover_v1_server_service_proto_depIdxs = []int32{
-	69, // 0: drover.v1.PutDataRequest.data:type_name -> drover.v1.Data
-	69, // 1: drover.v1.PutDataResponse.data:type_name -> drover.v1.Data
-	69, // 2: drover.v1.GetDataResponse.data:type_name -> drover.v1.Data
-	6,  // 3: drover.v1.GetDataResponse.gone:type_name -> drover.v1.GoneData
-	69, // 4: drover.v1.CopyDataResponse.data:type_name -> drover.v1.Data
-	69, // 5: drover.v1.ServerServiceListDataResponse.data:type_name -> drover.v1.Data
-	69, // 6: drover.v1.ServerServiceRemoveDataResponse.data:type_name -> drover.v1.Data
-	70, // 7: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
-	71, // 8: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
-	72, // 9: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
-	70, // 10: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
-	71, // 11: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
-	71, // 12: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
-	71, // 13: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
-	73, // 14: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
-	74, // 15: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
-	75, // 16: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
-	76, // 17: drover.v1.WatchSiteRequest.every:type_name -> google.protobuf.Duration
-	77, // 18: drover.v1.WatchSiteResponse.at:type_name -> google.protobuf.Timestamp
-	25, // 19: drover.v1.WatchSiteResponse.nodes:type_name -> drover.v1.NodeUse
-	26, // 20: drover.v1.WatchSiteResponse.jobs:type_name -> drover.v1.JobUse
-	76, // 21: drover.v1.JobUse.used_cpu_time:type_name -> google.protobuf.Duration
-	77, // 22: drover.v1.JobUse.measured_at:type_name -> google.protobuf.Timestamp
-	73, // 23: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
-	78, // 24: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
-	29, // 25: drover.v1.DescribeResponse.known:type_name -> drover.v1.KnownServer
-	74, // 26: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
-	79, // 27: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
-	76, // 28: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
-	80, // 29: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	81, // 30: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
-	79, // 31: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	82, // 32: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	83, // 33: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	83, // 34: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	83, // 35: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	83, // 36: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	83, // 37: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
-	0,  // 38: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	83, // 39: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
-	84, // 40: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	76, // 41: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	83, // 42: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
-	76, // 43: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	84, // 44: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	57, // 45: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
-	85, // 46: drover.v1.Placement.shape:type_name -> drover.v1.Shape
-	76, // 47: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	84, // 48: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	76, // 49: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
-	60, // 50: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
-	61, // 51: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
-	79, // 52: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
-	76, // 53: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
-	79, // 54: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
-	76, // 55: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
-	80, // 56: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
-	80, // 57: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
-	76, // 58: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
-	86, // 59: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	74, // 60: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	1,  // 61: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
-	83, // 62: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
-	27, // 63: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
-	30, // 64: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
-	32, // 65: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
-	34, // 66: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
-	36, // 67: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
-	38, // 68: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
-	40, // 69: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
-	42, // 70: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
-	44, // 71: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	46, // 72: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
-	48, // 73: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
-	50, // 74: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
-	52, // 75: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
-	54, // 76: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
-	56, // 77: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
-	63, // 78: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
-	59, // 79: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
-	65, // 80: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
-	67, // 81: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
-	13, // 82: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
-	15, // 83: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
-	17, // 84: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
-	19, // 85: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
-	21, // 86: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
-	23, // 87: drover.v1.ServerService.WatchSite:input_type -> drover.v1.WatchSiteRequest
-	2,  // 88: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
-	4,  // 89: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
-	7,  // 90: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
-	9,  // 91: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
-	11, // 92: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
-	28, // 93: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	31, // 94: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	33, // 95: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	35, // 96: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	37, // 97: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	39, // 98: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	41, // 99: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	43, // 100: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	45, // 101: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	47, // 102: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
-	49, // 103: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
-	51, // 104: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
-	53, // 105: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
-	55, // 106: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
-	58, // 107: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
-	64, // 108: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
-	62, // 109: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
-	66, // 110: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
-	68, // 111: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
-	14, // 112: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
-	16, // 113: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
-	18, // 114: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
-	20, // 115: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
-	22, // 116: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
-	24, // 117: drover.v1.ServerService.WatchSite:output_type -> drover.v1.WatchSiteResponse
-	3,  // 118: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
-	5,  // 119: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
-	8,  // 120: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
-	10, // 121: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
-	12, // 122: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
-	93, // [93:123] is the sub-list for method output_type
-	63, // [63:93] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	70, // 0: drover.v1.PutDataRequest.data:type_name -> drover.v1.Data
+	70, // 1: drover.v1.PutDataResponse.data:type_name -> drover.v1.Data
+	70, // 2: drover.v1.GetDataResponse.data:type_name -> drover.v1.Data
+	7,  // 3: drover.v1.GetDataResponse.gone:type_name -> drover.v1.GoneData
+	70, // 4: drover.v1.CopyDataResponse.data:type_name -> drover.v1.Data
+	70, // 5: drover.v1.ServerServiceListDataResponse.data:type_name -> drover.v1.Data
+	70, // 6: drover.v1.ServerServiceRemoveDataResponse.data:type_name -> drover.v1.Data
+	71, // 7: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
+	72, // 8: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
+	73, // 9: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
+	71, // 10: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
+	72, // 11: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
+	72, // 12: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
+	72, // 13: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
+	74, // 14: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
+	75, // 15: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
+	76, // 16: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
+	77, // 17: drover.v1.WatchSiteRequest.every:type_name -> google.protobuf.Duration
+	78, // 18: drover.v1.WatchSiteResponse.at:type_name -> google.protobuf.Timestamp
+	26, // 19: drover.v1.WatchSiteResponse.nodes:type_name -> drover.v1.NodeUse
+	27, // 20: drover.v1.WatchSiteResponse.jobs:type_name -> drover.v1.JobUse
+	77, // 21: drover.v1.JobUse.used_cpu_time:type_name -> google.protobuf.Duration
+	78, // 22: drover.v1.JobUse.measured_at:type_name -> google.protobuf.Timestamp
+	74, // 23: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
+	79, // 24: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
+	30, // 25: drover.v1.DescribeResponse.known:type_name -> drover.v1.KnownServer
+	75, // 26: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
+	80, // 27: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
+	77, // 28: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
+	81, // 29: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
+	82, // 30: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
+	80, // 31: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	83, // 32: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	84, // 33: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	84, // 34: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	0,  // 35: drover.v1.ServerServiceListJobsRequest.view:type_name -> drover.v1.JobView
+	84, // 36: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	84, // 37: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	84, // 38: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	1,  // 39: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
+	84, // 40: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	85, // 41: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	77, // 42: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	84, // 43: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	77, // 44: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	85, // 45: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	58, // 46: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
+	86, // 47: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	77, // 48: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	85, // 49: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	77, // 50: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
+	61, // 51: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
+	62, // 52: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
+	80, // 53: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
+	77, // 54: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
+	80, // 55: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
+	77, // 56: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
+	81, // 57: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
+	81, // 58: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
+	77, // 59: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
+	87, // 60: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	75, // 61: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	2,  // 62: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
+	84, // 63: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	28, // 64: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
+	31, // 65: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
+	33, // 66: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
+	35, // 67: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
+	37, // 68: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
+	39, // 69: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
+	41, // 70: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
+	43, // 71: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
+	45, // 72: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
+	47, // 73: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
+	49, // 74: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	51, // 75: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	53, // 76: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	55, // 77: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	57, // 78: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	64, // 79: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	60, // 80: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
+	66, // 81: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	68, // 82: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	14, // 83: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
+	16, // 84: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
+	18, // 85: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
+	20, // 86: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
+	22, // 87: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
+	24, // 88: drover.v1.ServerService.WatchSite:input_type -> drover.v1.WatchSiteRequest
+	3,  // 89: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
+	5,  // 90: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
+	8,  // 91: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
+	10, // 92: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
+	12, // 93: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
+	29, // 94: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	32, // 95: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	34, // 96: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	36, // 97: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	38, // 98: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	40, // 99: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	42, // 100: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	44, // 101: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	46, // 102: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	48, // 103: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
+	50, // 104: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	52, // 105: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	54, // 106: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	56, // 107: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	59, // 108: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	65, // 109: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	63, // 110: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
+	67, // 111: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	69, // 112: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	15, // 113: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
+	17, // 114: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
+	19, // 115: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
+	21, // 116: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
+	23, // 117: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
+	25, // 118: drover.v1.ServerService.WatchSite:output_type -> drover.v1.WatchSiteResponse
+	4,  // 119: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
+	6,  // 120: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
+	9,  // 121: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
+	11, // 122: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
+	13, // 123: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
+	94, // [94:124] is the sub-list for method output_type
+	64, // [64:94] is the sub-list for method input_type
+	64, // [64:64] is the sub-list for extension type_name
+	64, // [64:64] is the sub-list for extension extendee
+	0,  // [0:64] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_server_service_proto_init() }
@@ -4612,7 +4677,7 @@ func file_drover_v1_server_service_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_server_service_proto_rawDesc), len(file_drover_v1_server_service_proto_rawDesc)),
-			NumEnums:      2,
+			NumEnums:      3,
 			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -624,7 +624,9 @@ type AttemptStatus struct {
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	EndTime   *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
 	// RUNNING only: the first process of its group.
-	Pid           int32 `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
+	Pid int32 `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
+	// EXITED and SIGNALED only: no signal to end reached the program before it ended.
+	Unsignaled    bool `protobuf:"varint,8,opt,name=unsignaled,proto3" json:"unsignaled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -706,6 +708,13 @@ func (x *AttemptStatus) GetPid() int32 {
 		return x.Pid
 	}
 	return 0
+}
+
+func (x *AttemptStatus) GetUnsignaled() bool {
+	if x != nil {
+		return x.Unsignaled
+	}
+	return false
 }
 
 type RenewLeaseRequest struct {
@@ -932,7 +941,7 @@ const file_drover_v1_supervisor_service_proto_rawDesc = "" +
 	"\x14WatchAttemptsRequest\"u\n" +
 	"\x15WatchAttemptsResponse\x12*\n" +
 	"\x04name\x18\x01 \x01(\v2\x16.drover.v1.AttemptNameR\x04name\x120\n" +
-	"\x06status\x18\x02 \x01(\v2\x18.drover.v1.AttemptStatusR\x06status\"\x9b\x02\n" +
+	"\x06status\x18\x02 \x01(\v2\x18.drover.v1.AttemptStatusR\x06status\"\xbb\x02\n" +
 	"\rAttemptStatus\x129\n" +
 	"\tcondition\x18\x01 \x01(\x0e2\x1b.drover.v1.AttemptConditionR\tcondition\x12\x1b\n" +
 	"\texit_code\x18\x02 \x01(\x05R\bexitCode\x12\x16\n" +
@@ -941,7 +950,10 @@ const file_drover_v1_supervisor_service_proto_rawDesc = "" +
 	"\n" +
 	"start_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
 	"\bend_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12\x10\n" +
-	"\x03pid\x18\a \x01(\x05R\x03pid\"`\n" +
+	"\x03pid\x18\a \x01(\x05R\x03pid\x12\x1e\n" +
+	"\n" +
+	"unsignaled\x18\b \x01(\bR\n" +
+	"unsignaled\"`\n" +
 	"\x11RenewLeaseRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\fR\x05token\x125\n" +
 	"\bduration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bduration\">\n" +

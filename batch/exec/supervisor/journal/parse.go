@@ -29,6 +29,7 @@ type line struct {
 	Signal string `json:"signal,omitempty"`
 	Failed string `json:"failed,omitempty"`
 	Errno  int    `json:"errno,omitempty"` // beside Failed
+	Own    bool   `json:"own,omitempty"`   // beside Exit and Signal: End.Unsignaled
 	Never  string `json:"never,omitempty"`
 	Lost   string `json:"lost,omitempty"`
 
@@ -125,9 +126,9 @@ func (l *line) equal(m *line) bool {
 func (l *line) end() End {
 	switch {
 	case l.Exit != nil:
-		return End{Kind: Exited, Code: *l.Exit, At: l.At}
+		return End{Kind: Exited, Code: *l.Exit, Unsignaled: l.Own, At: l.At}
 	case l.Signal != "":
-		return End{Kind: Signaled, Signal: l.Signal, At: l.At}
+		return End{Kind: Signaled, Signal: l.Signal, Unsignaled: l.Own, At: l.At}
 	case l.Failed != "":
 		return End{Kind: Failed, Code: l.Errno, Reason: l.Failed, At: l.At}
 	case l.Never != "":
@@ -149,9 +150,9 @@ func lineOf(e End) *line {
 	}
 	switch e.Kind {
 	case Exited:
-		l.Exit = &e.Code
+		l.Exit, l.Own = &e.Code, e.Unsignaled
 	case Signaled:
-		l.Signal = e.Signal
+		l.Signal, l.Own = e.Signal, e.Unsignaled
 	case Failed:
 		l.Failed, l.Errno = reason, e.Code
 	case Never:

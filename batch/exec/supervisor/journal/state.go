@@ -51,7 +51,9 @@ type End struct {
 	Code   int
 	Signal string // its name, such as SIGKILL
 	Reason string
-	At     time.Time
+	// Unsignaled: of Exited and Signaled if no signal to end reached the program before it ended.
+	Unsignaled bool
+	At         time.Time
 }
 
 // DamagedError is a file that does not have the format of this package.
