@@ -64,6 +64,9 @@ type Status struct {
 	Degraded   bool        `proto:"degraded"`        // its disk is full or fails: it takes nothing new
 	// LaunchProblem is why programs cannot be launched at the moment; empty if they can.
 	LaunchProblem string `proto:"launch_problem"`
+	// ClockOffset is how far the clock of the server's host is ahead of the site's, which follows it
+	// only at the start of the server; 0 below 2 s.
+	ClockOffset time.Duration `proto:"clock_offset"`
 	// ServiceProblems are the services whose programs cannot be executed, or whose jobs fail at
 	// once, by name.
 	ServiceProblems []ServiceProblem `proto:"service_problems"`

@@ -161,6 +161,10 @@ func (s *Server) continueStopped(j *site.Job, process exec.Launched) {
 // resume continues the core's work, removes stray directories and starts the retention of finished
 // jobs.
 func (s *Server) resume(attempts []site.RecoveredAttempt) error {
+	if err := s.openClock(); err != nil {
+		return err
+	}
+	s.markSeen = true
 	if err := s.core.Recover(s.now(), attempts); err != nil {
 		return err
 	}

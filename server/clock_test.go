@@ -2,6 +2,8 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -104,5 +106,97 @@ func TestClockJumpsDoNotChangeWalltimes(t *testing.T) {
 				t.Errorf("runs: %v", lines)
 			}
 		})
+	}
+}
+
+// The host's clock was set ahead by 20 days while no server ran: a record that would have expired in
+// the meantime stays, and one that was due before goes.
+func TestRecordsDoNotExpireByAJumpOfTheClock(t *testing.T) {
+	cfg := configured(t, "")
+	now := time.Now()
+	due := map[string]time.Time{"jumped": now.Add(-24 * time.Hour), "due": now.Add(-21 * 24 * time.Hour)}
+	st, err := store.Open(store.Config{Path: filepath.Join(cfg.DataDir, "drover.db"), Site: cfg.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b store.Batch
+	for id, until := range due {
+		b.Bury(id, []byte("{}"), int64(instant(until)))
+	}
+	b.SetMeta(metaSeen, fmt.Append(nil, int64(instant(now.Add(-20*24*time.Hour)))))
+	if err := errors.Join(st.Commit(&b), st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, cfg)
+	s.expireTombstones()
+	for id, kept := range map[string]bool{"jumped": true, "due": false} {
+		if _, buried, err := s.store.Tombstone(id); err != nil || buried != kept {
+			t.Errorf("%s: kept %t, %v", id, buried, err)
+		}
+	}
+	// An ID as old as the kept records is still recognized.
+	old := uuidAt(now.Add(-49 * 24 * time.Hour))
+	if err := s.checkAge(old); err != nil {
+		t.Errorf("an ID made 49 days ago: %v", err)
+	}
+	if err := s.checkAge(uuidAt(now.Add(-51 * 24 * time.Hour))); err == nil {
+		t.Error("an ID made 51 days ago is accepted")
+	}
+}
+
+// uuidAt returns a job ID that was made at an instant.
+func uuidAt(at time.Time) batch.JobID {
+	hex := fmt.Sprintf("%012x", at.UnixMilli())
+	return batch.JobID(hex[:8] + "-" + hex[8:] + "-7000-8000-000000000000")
+}
+
+func TestTheSeenTimeNeverRunsAheadOfTheServersClock(t *testing.T) {
+	cfg := configured(t, "")
+	st, err := store.Open(store.Config{Path: filepath.Join(cfg.DataDir, "drover.db"), Site: cfg.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b store.Batch
+	b.SetMeta(metaSeen, fmt.Append(nil, int64(instant(time.Now().Add(time.Hour))))) // the clock was ahead
+	if err := errors.Join(st.Commit(&b), st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if s := start(t, cfg); s.clock.lag != 0 {
+		t.Errorf("seen is %v behind", s.clock.lag)
+	}
+}
+
+// The server started with its host's clock an hour and a half behind, which was then corrected.
+func TestAServerThatStartedBehindAcceptsIDsAfterTheCorrection(t *testing.T) {
+	host := time.Now()
+	now := instant(host.Add(-90 * time.Minute))
+	var c clock
+	if err := c.checkAge(now, host, uuidAt(host)); err != nil {
+		t.Errorf("after the correction: %v", err)
+	}
+	if err := c.checkAge(now, host.Add(-90*time.Minute), uuidAt(host)); err == nil {
+		t.Error("an ID made 90 minutes ahead of all clocks is accepted")
+	}
+}
+
+func TestStepsOfTheHostsClockAreSeenOnce(t *testing.T) {
+	start := time.Now()
+	var c clock
+	for i, tt := range []struct{ ahead, step, offset time.Duration }{
+		{0, 0, 0},
+		{time.Second, 0, 0},
+		{time.Hour, time.Hour, time.Hour},
+		{time.Hour + time.Second, 0, time.Hour + time.Second},
+		{-time.Hour, -2 * time.Hour, -time.Hour},
+		{0, time.Hour, 0},
+	} {
+		now := instant(start).Add(batch.Duration(i) * batch.Minute)
+		host := time.UnixMicro(int64(now)).Add(tt.ahead)
+		if got := offset(now, host); got != tt.offset {
+			t.Errorf("%v ahead: offset %v", tt.ahead, got)
+		}
+		if got := c.step(now, host); got != tt.step {
+			t.Errorf("%v ahead: step %v, want %v", tt.ahead, got, tt.step)
+		}
 	}
 }

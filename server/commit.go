@@ -37,6 +37,9 @@ func (s *Server) commit(fx *site.Effects) error {
 	if s.core.Draining() != s.draining {
 		s.batch.SetMeta(metaDraining, fmt.Append(nil, s.core.Draining()))
 	}
+	if s.markSeen {
+		s.batch.SetMeta(metaSeen, fmt.Append(nil, int64(s.seen())))
+	}
 	if err := s.putReserved(fx); err != nil {
 		return err
 	}
@@ -51,7 +54,7 @@ func (s *Server) commit(fx *site.Effects) error {
 		if err := s.store.Commit(&s.batch); err != nil {
 			return err
 		}
-		s.draining, s.agreements = s.core.Draining(), s.core.Agreements()
+		s.draining, s.agreements, s.markSeen = s.core.Draining(), s.core.Agreements(), false
 	}
 	s.windows = s.windows[:0]
 	return nil

@@ -68,12 +68,11 @@ func (s *Server) book(
 	}
 	var failed error
 	err = loop(ctx, func() {
-		now := s.now()
-		if failed = site.CheckAge(now, b.ID); failed != nil {
+		if failed = s.checkAge(b.ID); failed != nil {
 			return
 		}
 		p := planner{ctx: ctx, server: s}
-		r, failed = work(now, b, &p)
+		r, failed = work(s.now(), b, &p)
 		failed = p.why(failed)
 	})
 	return r, errors.Join(err, failed)

@@ -67,7 +67,7 @@ func (s *Server) expire() {
 	for len(s.ended) > 0 {
 		old := s.ended[0]
 		if len(s.ended) <= l.Finished && s.endedSize <= int64(l.FinishedSize) &&
-			s.now().Sub(old.ended) <= micros(l.FinishedFor) {
+			s.seen().Sub(old.ended) <= micros(l.FinishedFor) {
 			return
 		}
 		s.ended = s.ended[1:]
@@ -105,19 +105,28 @@ func (s *Server) housekeep() {
 		case <-s.life.Done():
 			return
 		}
+		s.watchClock()
 		// An error means that the disk is full or the server is stopping.
-		_ = s.do(s.life, s.expire)
+		_ = s.do(s.life, func() {
+			s.expire()
+			s.markSeen = true
+		})
 		if err := s.content.Tidy(); err != nil {
 			s.log.Warn("removing old partial uploads failed", "error", err)
 		}
-		for {
-			n, err := s.store.Expire(int64(s.now()), maxCalls)
-			if err != nil {
-				s.log.Warn("removing old tombstones failed", "error", err)
-			}
-			if n < maxCalls || err != nil {
-				break
-			}
+		s.expireTombstones()
+	}
+}
+
+// expireTombstones removes the records of jobs that ended long ago.
+func (s *Server) expireTombstones() {
+	for {
+		n, err := s.store.Expire(int64(s.seen()), maxCalls)
+		if err != nil {
+			s.log.Warn("removing old tombstones failed", "error", err)
+		}
+		if n < maxCalls || err != nil {
+			return
 		}
 	}
 }

@@ -63,6 +63,7 @@ type Server struct {
 	url          string
 	disk         disk
 	launches     launches
+	clock        clock
 
 	calls   chan *call
 	quit    chan struct{} // closed to end the loop
@@ -80,6 +81,7 @@ type Server struct {
 	broken   error // the failure that ends the server
 	batch    store.Batch
 	draining bool        // the durable value
+	markSeen bool        // the next commit also records how far time has passed
 	voided   []batch.Key // attempts that this process undid
 	windows  []batch.Key // reservations that the batch system booked in this turn
 	// agreements counts their outcomes; the durable value.

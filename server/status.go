@@ -63,6 +63,7 @@ func (s *Server) Status(ctx context.Context) (rpc.Status, error) {
 	out.Commits, out.Syncs = stats.Commits, stats.Syncs
 	out.Degraded, out.Data = s.disk.degraded(), s.depot.Usage()
 	_, out.LaunchProblem = s.launches.closed(time.Now())
+	out.ClockOffset = offset(s.now(), time.Now())
 	return out, nil
 }
 

@@ -167,7 +167,7 @@ func (s *Server) enter(ctx context.Context, sub site.Submission) (site.Job, []ba
 
 // mayAccept returns why a new job cannot be accepted, or nil; called by the loop.
 func (s *Server) mayAccept(id batch.JobID) error {
-	return cmp.Or(site.CheckAge(s.now(), id), s.full())
+	return cmp.Or(s.checkAge(id), s.full())
 }
 
 // full returns a *problem.Problem if no further job can wait here; called by the loop.

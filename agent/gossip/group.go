@@ -91,7 +91,9 @@ func Join(cfg Config) (*Group, error) {
 		members:   make(map[string]Member),
 		departed:  make(map[string]departure),
 	}
-	g.load()
+	if err := g.load(); err != nil {
+		return nil, err
+	}
 	if g.rejoin == 0 {
 		g.rejoin = defaultRejoin
 	}

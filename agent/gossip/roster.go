@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -170,14 +171,18 @@ func (g *Group) Forget(name string) bool {
 	return true
 }
 
-// load reads the roster of the last life. A damaged file is not fatal: the others know the servers.
-func (g *Group) load() {
+// load creates the roster's directory, and reads the roster of the last life. A damaged file is not
+// fatal: the others know the servers.
+func (g *Group) load() error {
 	if g.file == "" {
-		return
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(g.file), 0o700); err != nil {
+		return fmt.Errorf("gossip: directory of the roster: %w", err)
 	}
 	text, err := os.ReadFile(g.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return
+		return nil
 	}
 	var r roster
 	if err == nil {
@@ -185,9 +190,10 @@ func (g *Group) load() {
 	}
 	if err != nil {
 		g.log.Warn("roster ignored", "file", g.file, "error", err)
-		return
+		return nil
 	}
 	g.merge(r)
+	return nil
 }
 
 // keepRoster writes the roster after each change until ctx ends.

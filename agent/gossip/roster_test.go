@@ -46,7 +46,7 @@ func TestANewMemberLearnsOfLostServersFromOthers(t *testing.T) {
 }
 
 func TestAMemberKeepsTheServersThatItHasKnown(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "members.json")
+	file := filepath.Join(t.TempDir(), "new", "members.json")
 	start := func(seeds ...string) *Group {
 		t.Helper()
 		g, err := Join(Config{

@@ -185,6 +185,7 @@ func (f agentFace) ListSites(context.Context, *droverv1.ListSitesRequest) (*drov
 	return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{
 		{Site: &droverv1.Site{Name: "lyon"}, Status: &droverv1.SiteStatus{
 			Draining: true, Degraded: true, LaunchProblem: "too many open files", Commits: 7, Syncs: 3,
+			ClockOffset: durationpb.New(time.Hour),
 			Accuracy: []*droverv1.Accuracy{{
 				Service: "lu", Jobs: 9, Kind: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED, RunRatio: 0.5,
 				Start: &droverv1.Errors{

@@ -116,7 +116,7 @@ func TestJobsShowTheirMovesAndWhatIsUncertain(t *testing.T) {
 	f.expect(t, cmdline.ExitOK,
 		`"cancelRecorded": true,\n +"unknownFor": "70s"(.|\n)*"missing": \[(.|\n)*"site": "rennes"`, `^$`, "queue",
 		"--json")
-	f.expect(t, cmdline.ExitOK, `draining; degraded: its disk is full or fails; launches fail: too many open files\n`, `^$`, "sites")
+	f.expect(t, cmdline.ExitOK, `draining; degraded: its disk is full or fails; launches fail: too many open files; its clock is 1h0m0s off until a restart\n`, `^$`, "sites")
 	f.expect(t, cmdline.ExitOK, `"draining": true,\n +"commits": "7",\n +"syncs": "3",\n +"degraded": true`, `^$`,
 		"sites", "--json")
 }

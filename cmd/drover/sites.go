@@ -87,6 +87,9 @@ func siteWarnings(s *client.Site) []string {
 	if q := s.Status; q != nil && q.LaunchProblem != "" {
 		notes = append(notes, "launches fail: "+q.LaunchProblem)
 	}
+	if q := s.Status; q != nil && q.ClockOffset != 0 {
+		notes = append(notes, fmt.Sprintf("its clock is %s off until a restart", cmdline.Span(q.ClockOffset)))
+	}
 	if q := s.Status; q != nil {
 		for _, p := range q.ServiceProblems {
 			text := p.Service + " delayed: "

@@ -160,6 +160,8 @@ type Status struct {
 	Degraded   bool // the disk is full
 	// LaunchProblem is why programs cannot be launched at the moment; empty if they can.
 	LaunchProblem string
+	// ClockOffset is how far the host's clock is ahead of the site's; 0 below 2 s.
+	ClockOffset time.Duration
 	// ServiceProblems are the services whose programs cannot be executed, or whose jobs fail at once.
 	ServiceProblems []site.ServiceProblem
 	Commits         int64

@@ -137,6 +137,10 @@ func (h handler) status(ctx context.Context) (*droverv1.SiteStatus, error) {
 		return nil, err
 	}
 	l := s.Load
+	var offset *durationpb.Duration
+	if s.ClockOffset != 0 {
+		offset = durationpb.New(s.ClockOffset)
+	}
 	return &droverv1.SiteStatus{
 		Running: int32(min(l.Running, math.MaxInt32)), Waiting: int32(min(l.Waiting, math.MaxInt32)),
 		ProcessorsBusy: l.Busy, Processors: l.Processors, Load: float64(l.Busy) / float64(l.Processors),
@@ -144,7 +148,7 @@ func (h handler) status(ctx context.Context) (*droverv1.SiteStatus, error) {
 		Draining: s.Draining, Degraded: s.Degraded, Commits: s.Commits, Syncs: s.Syncs,
 		Bound: int32(min(l.Bound, math.MaxInt32)), Agreements: agreementCountsOut(s.Agreements),
 		Data: dataUsageOut(s.Data), LaunchProblem: s.LaunchProblem,
-		ServiceProblems: serviceProblemsOut(s.ServiceProblems),
+		ServiceProblems: serviceProblemsOut(s.ServiceProblems), ClockOffset: offset,
 	}, nil
 }
 

@@ -277,15 +277,16 @@ func CheckID(id string) (batch.JobID, error) {
 	return batch.JobID(id), nil
 }
 
-// CheckAge returns a *problem.Problem if an ID that passed CheckID is older than Horizon or more
-// than Ahead in the future. now counts from the Unix epoch.
-func CheckAge(now batch.Time, id batch.JobID) error {
+// CheckAge returns a *problem.Problem if an ID that passed CheckID is older than Horizon by the time
+// that counts for the age of records, or more than Ahead in the future of now. Both times count from
+// the Unix epoch.
+func CheckAge(seen, now batch.Time, id batch.JobID) error {
 	ms, err := strconv.ParseInt(strings.ReplaceAll(string(id), "-", "")[:12], 16, 64)
 	if err != nil {
 		return problem.Field(problem.BadValue, "job_id", "a lower-case UUIDv7", "%q", id)
 	}
 	made := batch.Time(ms) * batch.Time(batch.Millisecond)
-	if made < now-batch.Time(Horizon) || made > now+batch.Time(Ahead) {
+	if made < seen-batch.Time(Horizon) || made > now+batch.Time(Ahead) {
 		return problem.Field(problem.StaleID, "job_id", fmt.Sprintf("made at most %v ago and at most %v ahead", Horizon,
 			Ahead), "%s", id)
 	}

@@ -51,12 +51,18 @@ func TestCheckAge(t *testing.T) {
 		{made - batch.Time(Ahead), false},
 		{made - batch.Time(Ahead) - 1, true},
 	} {
-		err := CheckAge(tt.now, id)
+		err := CheckAge(tt.now, tt.now, id)
 		var refused *problem.Problem
 		if stale := errors.As(err, &refused) && refused.Reason == problem.StaleID; stale != tt.stale ||
 			(err != nil) != tt.stale {
 			t.Errorf("%v after it was made: %v", tt.now.Sub(made), err)
 		}
+	}
+	if err := CheckAge(made.Add(Horizon), made.Add(2*Horizon), id); err != nil {
+		t.Errorf("records are kept longer: %v", err)
+	}
+	if err := CheckAge(made-batch.Time(2*Ahead), made, id); err != nil {
+		t.Errorf("the clock was behind: %v", err)
 	}
 }
 

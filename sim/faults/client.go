@@ -189,7 +189,7 @@ func (c *client) answered(f *jobTruth, s *server, got answer) {
 
 // submit calls Submit.
 func (s *server) submit(now batch.Time, f *jobTruth) answer {
-	if site.CheckAge(now, f.id) != nil {
+	if site.CheckAge(now, now, f.id) != nil {
 		return answer{failure: submission.Refused}
 	}
 	j, err := s.core.Submit(now, site.Submission{ID: f.id, Request: f.request}, s.system)
@@ -209,7 +209,7 @@ func (s *server) submit(now batch.Time, f *jobTruth) answer {
 
 // withdraw calls Withdraw.
 func (s *server) withdraw(now batch.Time, f *jobTruth) answer {
-	if site.CheckAge(now, f.id) != nil {
+	if site.CheckAge(now, now, f.id) != nil {
 		return answer{failure: submission.Refused}
 	}
 	withdrawn, j := s.core.Withdraw(now, f.id)

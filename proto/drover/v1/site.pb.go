@@ -452,8 +452,11 @@ type SiteStatus struct {
 	LaunchProblem string `protobuf:"bytes,16,opt,name=launch_problem,json=launchProblem,proto3" json:"launch_problem,omitempty"`
 	// Services whose programs cannot be executed, or whose jobs fail at once, by name.
 	ServiceProblems []*ServiceProblem `protobuf:"bytes,17,rep,name=service_problems,json=serviceProblems,proto3" json:"service_problems,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// How far the clock of the host is ahead of the site's, which follows it only at the start of the
+	// server; absent below 2 s.
+	ClockOffset   *durationpb.Duration `protobuf:"bytes,18,opt,name=clock_offset,json=clockOffset,proto3" json:"clock_offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SiteStatus) Reset() {
@@ -601,6 +604,13 @@ func (x *SiteStatus) GetLaunchProblem() string {
 func (x *SiteStatus) GetServiceProblems() []*ServiceProblem {
 	if x != nil {
 		return x.ServiceProblems
+	}
+	return nil
+}
+
+func (x *SiteStatus) GetClockOffset() *durationpb.Duration {
+	if x != nil {
+		return x.ClockOffset
 	}
 	return nil
 }
@@ -1376,7 +1386,7 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\x05width\x18\x01 \x01(\x05R\x05width\x125\n" +
 	"\bwalltime\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bwalltime\x12\x1d\n" +
 	"\n" +
-	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\xde\x04\n" +
+	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\x9c\x05\n" +
 	"\n" +
 	"SiteStatus\x12\x18\n" +
 	"\arunning\x18\x01 \x01(\x05R\arunning\x12\x18\n" +
@@ -1400,7 +1410,8 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"agreements\x12(\n" +
 	"\x04data\x18\x0f \x01(\v2\x14.drover.v1.DataUsageR\x04data\x12%\n" +
 	"\x0elaunch_problem\x18\x10 \x01(\tR\rlaunchProblem\x12D\n" +
-	"\x10service_problems\x18\x11 \x03(\v2\x19.drover.v1.ServiceProblemR\x0fserviceProblems\"\xb3\x01\n" +
+	"\x10service_problems\x18\x11 \x03(\v2\x19.drover.v1.ServiceProblemR\x0fserviceProblems\x12<\n" +
+	"\fclock_offset\x18\x12 \x01(\v2\x19.google.protobuf.DurationR\vclockOffset\"\xb3\x01\n" +
 	"\x0eServiceProblem\x12\x18\n" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12>\n" +
@@ -1525,30 +1536,31 @@ var file_drover_v1_site_proto_depIdxs = []int32{
 	16, // 5: drover.v1.SiteStatus.agreements:type_name -> drover.v1.AgreementCounts
 	7,  // 6: drover.v1.SiteStatus.data:type_name -> drover.v1.DataUsage
 	6,  // 7: drover.v1.SiteStatus.service_problems:type_name -> drover.v1.ServiceProblem
-	15, // 8: drover.v1.ServiceProblem.withdrawn_for:type_name -> google.protobuf.Duration
-	15, // 9: drover.v1.ServiceProblem.delay:type_name -> google.protobuf.Duration
-	9,  // 10: drover.v1.PolicyState.figures:type_name -> drover.v1.PolicyFigure
-	10, // 11: drover.v1.PolicyState.switches:type_name -> drover.v1.PolicySwitch
-	17, // 12: drover.v1.PolicySwitch.at:type_name -> google.protobuf.Timestamp
-	9,  // 13: drover.v1.PolicySwitch.values:type_name -> drover.v1.PolicyFigure
-	12, // 14: drover.v1.Accuracy.start:type_name -> drover.v1.Errors
-	12, // 15: drover.v1.Accuracy.completion:type_name -> drover.v1.Errors
-	18, // 16: drover.v1.Accuracy.kind:type_name -> drover.v1.EstimateKind
-	15, // 17: drover.v1.Errors.bias:type_name -> google.protobuf.Duration
-	15, // 18: drover.v1.Errors.median:type_name -> google.protobuf.Duration
-	15, // 19: drover.v1.Errors.p50:type_name -> google.protobuf.Duration
-	15, // 20: drover.v1.Errors.p90:type_name -> google.protobuf.Duration
-	14, // 21: drover.v1.Service.arguments:type_name -> drover.v1.Argument
-	0,  // 22: drover.v1.Argument.type:type_name -> drover.v1.ArgumentType
-	19, // 23: drover.v1.Argument.default:type_name -> drover.v1.Value
-	19, // 24: drover.v1.Argument.minimum:type_name -> drover.v1.Value
-	19, // 25: drover.v1.Argument.maximum:type_name -> drover.v1.Value
-	20, // 26: drover.v1.Argument.element:type_name -> drover.v1.ElementType
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	15, // 8: drover.v1.SiteStatus.clock_offset:type_name -> google.protobuf.Duration
+	15, // 9: drover.v1.ServiceProblem.withdrawn_for:type_name -> google.protobuf.Duration
+	15, // 10: drover.v1.ServiceProblem.delay:type_name -> google.protobuf.Duration
+	9,  // 11: drover.v1.PolicyState.figures:type_name -> drover.v1.PolicyFigure
+	10, // 12: drover.v1.PolicyState.switches:type_name -> drover.v1.PolicySwitch
+	17, // 13: drover.v1.PolicySwitch.at:type_name -> google.protobuf.Timestamp
+	9,  // 14: drover.v1.PolicySwitch.values:type_name -> drover.v1.PolicyFigure
+	12, // 15: drover.v1.Accuracy.start:type_name -> drover.v1.Errors
+	12, // 16: drover.v1.Accuracy.completion:type_name -> drover.v1.Errors
+	18, // 17: drover.v1.Accuracy.kind:type_name -> drover.v1.EstimateKind
+	15, // 18: drover.v1.Errors.bias:type_name -> google.protobuf.Duration
+	15, // 19: drover.v1.Errors.median:type_name -> google.protobuf.Duration
+	15, // 20: drover.v1.Errors.p50:type_name -> google.protobuf.Duration
+	15, // 21: drover.v1.Errors.p90:type_name -> google.protobuf.Duration
+	14, // 22: drover.v1.Service.arguments:type_name -> drover.v1.Argument
+	0,  // 23: drover.v1.Argument.type:type_name -> drover.v1.ArgumentType
+	19, // 24: drover.v1.Argument.default:type_name -> drover.v1.Value
+	19, // 25: drover.v1.Argument.minimum:type_name -> drover.v1.Value
+	19, // 26: drover.v1.Argument.maximum:type_name -> drover.v1.Value
+	20, // 27: drover.v1.Argument.element:type_name -> drover.v1.ElementType
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_site_proto_init() }
