@@ -58,8 +58,7 @@ slurm: ## install Slurm for the tests where it is missing and can be (root, apt)
 # END_TO_END matches the packages whose tests run real processes, clusters or hosts.
 END_TO_END = /(cmd/[^/]+|cmd/drover-lab/bench|server|client/python|proto/drover/v1|agent/gossip|internal/slurmtest|batch/(slurm|external)|batch/exec/(cgroup|node|supervisor)(/.*)?)$$
 
-# LONGEST matches those of END_TO_END that start first: they take minutes. Go caches test
-# results, so a second run tests only what has changed.
+# LONGEST matches those of END_TO_END that start first: they take minutes.
 LONGEST = /(cmd/drover|server|batch/slurm)$$
 
 .PHONY: check
@@ -70,7 +69,8 @@ check: vet ## the inner loop: vet, layout and the fast tests, without race detec
 # can find nothing there, and makes their simulations twenty times slower.
 CORES = /(batch|batch/(engine|plan/[a-z]+|policy|policy/(cbf|convergent|dfrs|dynp|easy|fcfs|overbook)(/.*)?)|reallocation|agent/mapping|server/(site|catalogue|loop)|sim/(lublin|scenarios)|cmd/drover-lab/(growth|papers/(chart|convergent|dynp|overbooking|reallocation)(/.*)?|papers/dfrs))$$
 
-# Tests that run processes mostly wait: they begin, the longest first, and the others compute
+# Go caches test results, so a second run tests only what has changed. Tests that run processes
+# mostly wait: they begin, the longest first, and the others compute
 # beside them.
 .PHONY: race
 race: ## the tests alone, with the race detector where there are goroutines

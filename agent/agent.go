@@ -42,6 +42,7 @@ type membership interface {
 	Learn(known []gossip.Known)
 	Departed(within time.Duration) []string
 	Forget(server string) bool
+	Forgotten(server string) bool
 	Leave(ctx context.Context) error
 	Close() error
 }

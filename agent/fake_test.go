@@ -189,6 +189,8 @@ func (g *fakeGroup) Members() []gossip.Member {
 func (g *fakeGroup) Learn([]gossip.Known)            {}
 func (g *fakeGroup) Departed(time.Duration) []string { return g.departed }
 
+func (g *fakeGroup) Forgotten(string) bool { return false }
+
 // Forget removes a lost member.
 func (g *fakeGroup) Forget(name string) bool {
 	g.mu.Lock()

@@ -122,7 +122,7 @@ func (a *Agent) jobNowhere(id string, silent []string) *problem.Problem {
 			Reason: problem.Unreachable, Retryable: true,
 			Message: fmt.Sprintf("no site that answers has job %q; sites that were stopped may have it: %s",
 				id, strings.Join(left, ", ")),
-			Hint: "try again when they are back",
+			Hint: "try again when they are back; drover forget SITE drops a site that never comes back",
 		}
 	}
 	return &problem.Problem{

@@ -51,7 +51,11 @@ func (a *Agent) update(ctx context.Context, servers map[string]following) {
 		}
 		now := following{generation: m.Generation, lost: m.Lost, cancel: func() {}}
 		if m.Lost {
-			a.log.Warn("site stopped answering", "site", m.Name)
+			if known {
+				a.log.Warn("site stopped answering", "site", m.Name)
+			} else {
+				a.log.Info("site has not answered yet", "site", m.Name, "url", m.URL)
+			}
 			a.setLost(m)
 		} else {
 			var attended context.Context
@@ -118,9 +122,9 @@ func (a *Agent) describe(ctx context.Context, m gossip.Member) *rpc.Peer {
 	}
 	// A server that says that it does not know a job has told before where else the job can be.
 	a.group.Learn(p.Known())
-	members := a.group.Members()
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	members := a.group.Members() // under the lock: one that leaves now is dropped afterwards
 	if ctx.Err() != nil {
 		return nil // later news of the server have arrived
 	}
@@ -273,7 +277,7 @@ func (a *Agent) suppose(name, url string) {
 func (a *Agent) forget(name string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if n := a.jobs.Active(name); n > 0 {
+	if n := a.jobs.Active(name); n > 0 && !a.group.Forgotten(name) {
 		a.log.Warn("site left jobs behind", "site", name, "jobs", n)
 		a.view.SetLost(name, true)
 		return

@@ -85,8 +85,8 @@ func inquire[T any](
 func pages[T any](ctx context.Context, c *Client, page pageCall, add func(all, page *T)) (*T, error) {
 	return ask(ctx, c, func(ctx context.Context, agent string) (*T, error) {
 		all := new(T)
-		err := eachPage(ctx, c, agent, page, func(page *T) error {
-			add(all, page)
+		err := eachPage(ctx, c, agent, page, func(next *T) error {
+			add(all, next)
 			return nil
 		})
 		return all, err

@@ -15,8 +15,9 @@ import (
 const metaSeen = "seen"
 
 // clock compares three clocks. The core's begins with the host's clock when the server starts, and is
-// monotonic from there on. The host's clock can be set at any time. The third counts only the time
-// that servers of this site have run, so that records never expire because a clock jumped.
+// monotonic from there on. The host's clock can be set at any time. The third counts the time that
+// servers of this site have run, and at most mostAway between two of them, so that records never expire
+// because a clock jumped.
 //
 //	host    ────────┐ set ahead by 31 days      ┌──── corrected
 //	                └───────────────────────────┘
@@ -40,9 +41,16 @@ func (s *Server) openClock() error {
 	if err != nil {
 		return fmt.Errorf("read the store: %s: %w", metaSeen, err)
 	}
-	s.clock.lag = max(s.now().Sub(batch.Time(seen)), 0)
+	s.clock.lag = min(max(s.now().Sub(batch.Time(seen))-mostAway, 0), mostLag)
 	return nil
 }
+
+const (
+	// mostAway is how long a site can be without a server before a jump of the clock is assumed.
+	mostAway = 24 * batch.Hour
+	// mostLag bounds how much longer than usual records are kept.
+	mostLag = 366 * 24 * batch.Hour
+)
 
 // seen returns the time that counts for the age of records.
 func (s *Server) seen() batch.Time { return s.now().Add(-s.clock.lag) }
@@ -83,7 +91,7 @@ func (c *clock) step(now batch.Time, host time.Time) time.Duration {
 // watchClock logs steps of the host's clock; called by housekeep.
 func (s *Server) watchClock() {
 	if by := s.clock.step(s.now(), time.Now()); by != 0 {
-		s.log.Warn("clock of the host was set", "by", by.Round(time.Millisecond),
+		s.log.Warn("clocks of the host and the server have moved apart", "by", by.Round(time.Millisecond),
 			"ahead_of_the_server", s.clock.last.Round(time.Millisecond))
 	}
 }

@@ -79,7 +79,8 @@ func (s *Server) reportEnd(ctx context.Context, f *batch.Found) {
 			how.Reason = lost(how.Reason)
 		}
 		was, _ := s.core.ServiceProblem(s.now(), before.Service)
-		s.logStale(s.core.Ended(instant(f.Ended), f.Key, how, outputs))
+		ended := min(instant(f.Ended), s.now()) // the clock of a node can be ahead
+		s.logStale(s.core.Ended(ended, f.Key, how, outputs))
 		is, _ := s.core.ServiceProblem(s.now(), before.Service)
 		s.logServiceProblem(was, is)
 	})

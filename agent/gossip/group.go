@@ -52,6 +52,7 @@ type Group struct {
 	mu         sync.Mutex
 	members    map[string]Member    // by memberlist's name
 	departed   map[string]departure // by the name of the server
+	own        Known                // this server; no name for an agent
 	generation uint64
 
 	stop    context.CancelFunc
@@ -68,13 +69,6 @@ func Join(cfg Config) (*Group, error) {
 		return nil, err
 	}
 	self := cfg.Role.String() + "/" + cfg.Name
-	instance := uint64(time.Now().UnixNano())
-	encoded, err := meta{
-		role: cfg.Role, api: cfg.API, url: cfg.URL, capabilities: cfg.Capabilities, instance: instance,
-	}.encode()
-	if err != nil {
-		return nil, err
-	}
 	log := cfg.Logger
 	if log == nil {
 		log = hclog.NewNullLogger()
@@ -82,7 +76,6 @@ func Join(cfg Config) (*Group, error) {
 	g := &Group{
 		log:       log,
 		self:      self,
-		goodbye:   farewell{name: self, instance: instance}.encode(),
 		changed:   make(chan struct{}, 1),
 		restarted: make(chan string, 16),
 		rejoin:    cfg.Rejoin,
@@ -91,7 +84,19 @@ func Join(cfg Config) (*Group, error) {
 		members:   make(map[string]Member),
 		departed:  make(map[string]departure),
 	}
+	if cfg.Role == Server {
+		g.own = Known{Name: cfg.Name, URL: cfg.URL, API: cfg.API}
+	}
+	g.own.Instance = uint64(time.Now().UnixNano())
 	if err := g.load(); err != nil {
+		return nil, err
+	}
+	instance := g.own.Instance
+	g.goodbye = farewell{name: self, instance: instance}.encode()
+	encoded, err := meta{
+		role: cfg.Role, api: cfg.API, url: cfg.URL, capabilities: cfg.Capabilities, instance: instance,
+	}.encode()
+	if err != nil {
 		return nil, err
 	}
 	if g.rejoin == 0 {
@@ -114,6 +119,9 @@ func Join(cfg Config) (*Group, error) {
 	}
 	g.list = list
 	g.address = list.LocalNode().Address()
+	g.mu.Lock()
+	g.own.Address = g.address
+	g.mu.Unlock()
 	ctx, stop := context.WithCancel(context.Background())
 	g.stop = stop
 	g.stopped.Go(func() { g.keepJoined(ctx, cfg.Seeds) })

@@ -1,11 +1,13 @@
 package gossip
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -85,6 +87,9 @@ func (g *Group) roster(all bool) roster {
 	for name, d := range g.departed {
 		r = append(r, Known{Name: name, Instance: d.instance, Left: d.at})
 	}
+	if all && g.own.Name != "" {
+		r = append(r, g.own)
+	}
 	slices.SortFunc(r, func(a, b Known) int { return strings.Compare(a.Name, b.Name) })
 	return r[:min(len(r), mostEntries)]
 }
@@ -115,7 +120,8 @@ func (g *Group) merge(r roster) {
 			if !known || m.Lost && m.instance <= e.Instance {
 				g.depart(e.Name, departure{e.Instance, e.Left})
 			}
-		case known || e.Instance <= g.departed[e.Name].instance:
+		case known && !(m.Lost && m.instance < e.Instance), e.Instance <= g.departed[e.Name].instance,
+			!known && len(g.members) >= mostEntries:
 		default:
 			g.generation++
 			g.members[name] = Member{
@@ -131,11 +137,29 @@ func (g *Group) merge(r roster) {
 func (g *Group) depart(name string, d departure) {
 	was, known := g.departed[name]
 	// Of two goodbyes of one instance, the operator's counts.
-	later := d.instance > was.instance || d.instance == was.instance && d.at < was.at
-	if known && later || !known && len(g.departed) < mostEntries {
+	if later := d.instance > was.instance || d.instance == was.instance && d.at < was.at; !known || later {
 		g.departed[name] = d
+		g.signal()
+	}
+	if len(g.departed) > mostEntries {
+		g.dropOldestDeparture()
 	}
 	g.forget(Server.String() + "/" + name)
+}
+
+// dropOldestDeparture makes room for another one. g.mu is held.
+func (g *Group) dropOldestDeparture() {
+	names := slices.Sorted(maps.Keys(g.departed))
+	delete(g.departed, slices.MinFunc(names, func(a, b string) int {
+		return cmp.Compare(g.departed[a].at, g.departed[b].at)
+	}))
+}
+
+// Forgotten reports whether an operator forgot a server.
+func (g *Group) Forgotten(name string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.departed[name].at == forgotten
 }
 
 // Departed returns the servers that said goodbye within a time and have not come back, by name.
@@ -192,14 +216,22 @@ func (g *Group) load() error {
 		g.log.Warn("roster ignored", "file", g.file, "error", err)
 		return nil
 	}
+	for i := range r {
+		if r[i].Name == g.own.Name { // the host's clock may have been set back since
+			g.own.Instance = max(g.own.Instance, r[i].Instance+1)
+		}
+	}
 	g.merge(r)
 	return nil
 }
 
-// keepRoster writes the roster after each change until ctx ends.
+// rewriteAfter is the pause after a failed write of the roster.
+const rewriteAfter = 10 * time.Second
+
+// keepRoster writes the roster after each change until ctx ends, and once more then.
 func (g *Group) keepRoster(ctx context.Context) {
 	var last []byte
-	for {
+	for ended := false; ; {
 		g.mu.Lock()
 		text, err := json.Marshal(g.roster(true))
 		g.mu.Unlock()
@@ -211,10 +243,18 @@ func (g *Group) keepRoster(ctx context.Context) {
 		if err != nil {
 			g.log.Warn("write roster failed", "file", g.file, "error", err)
 		}
+		if ended {
+			return
+		}
+		var again <-chan time.Time
+		if err != nil {
+			again = time.After(rewriteAfter)
+		}
 		select {
 		case <-ctx.Done():
-			return
+			ended = true
 		case <-g.dirty:
+		case <-again:
 		}
 	}
 }

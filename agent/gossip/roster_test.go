@@ -166,3 +166,32 @@ func FuzzRoster(f *testing.F) {
 		}
 	})
 }
+
+// The host's clock was set back since the last life: the others must still take this one for the later.
+func TestAServerIsLaterThanItsLastLife(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "members.json")
+	last := uint64(time.Now().Add(time.Hour).UnixNano())
+	text, err := json.Marshal(roster{{Name: "lyon", URL: "http://lyon", Address: "127.0.0.1:1", Instance: last}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g, err := Join(Config{
+		Name: "lyon", Role: Server, Bind: "127.0.0.1:0", URL: "http://lyon", API: 1, Roster: file,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if k := g.Known(); len(k) != 1 || k[0].Name != "lyon" || k[0].Instance != last+1 || k[0].Address != g.Addr() {
+		t.Errorf("known: %+v", k)
+	}
+	other := join(t, Agent, "one", g.Addr())
+	for _, m := range eventually(t, other, "lyon", count(1)) {
+		if m.instance != last+1 {
+			t.Errorf("the agent sees instance %d", m.instance)
+		}
+	}
+}

@@ -33,7 +33,10 @@ func (c *jobCmd) Run(a *app) error {
 			return err
 		}
 		for _, j := range newIndex(list.Jobs) {
-			known[j.ID] = j
+			// The agent's memory of a silent site is not enough: FindJob says more.
+			if !slices.ContainsFunc(list.Missing, func(m client.MissingSite) bool { return m.Site == j.Site }) {
+				known[j.ID] = j
+			}
 		}
 	}
 	first := true
@@ -57,7 +60,7 @@ func (c *jobCmd) Run(a *app) error {
 	})
 }
 
-// listedAtOnce is the number of jobs from which on one list of all jobs is faster than a call for each.
+// listedAtOnce is the number of jobs above which one list of all jobs is faster than a call for each.
 const listedAtOnce = 100
 
 // showJob prints a job as a list of fields. It leaves out empty fields.

@@ -39,11 +39,13 @@ func (c *queueCmd) Run(a *app) error {
 	f.Brief = true
 	t := queueTable(a)
 	missing := make(map[string]client.MissingSite) // a silent site is missing on every page
+	listed := 0
 	err = grid.JobPages(a.ctx, f, func(page *client.JobList) error {
 		for _, m := range page.Missing {
 			missing[m.Site] = m
 		}
 		t.Flush() // more follows
+		listed += len(page.Jobs)
 		for _, j := range page.Jobs {
 			if a.flags.Quiet {
 				_, _ = fmt.Fprintln(a.Stdout, j.ID)
@@ -53,10 +55,7 @@ func (c *queueCmd) Run(a *app) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if !a.flags.Quiet {
+	if !a.flags.Quiet && (err == nil || listed > 0) {
 		t.Render()
 	}
 	var absent []client.MissingSite
@@ -64,7 +63,7 @@ func (c *queueCmd) Run(a *app) error {
 		absent = append(absent, missing[site])
 	}
 	warnMissing(a, absent, "its jobs are as last known, or not listed")
-	return nil
+	return err
 }
 
 func queueTable(a *app) *cmdline.Table {

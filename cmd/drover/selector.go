@@ -217,7 +217,12 @@ func (a *app) selectJobs(grid *client.Client, texts []string, change bool) (sele
 		if err != nil {
 			return found, err
 		}
-		all, missing = append(all, list.Jobs...), list.Missing
+		all = append(all, list.Jobs...)
+		for _, m := range list.Missing {
+			if !slices.ContainsFunc(missing, func(other client.MissingSite) bool { return other.Site == m.Site }) {
+				missing = append(missing, m)
+			}
+		}
 	}
 	all = newIndex(all)
 	seen := make(map[string]bool)

@@ -124,12 +124,15 @@ func (t *Table) render(leastID int) (string, []table.Row, []table.ColumnConfig) 
 				width = max(width, text.LongestLineLen(fmt.Sprint(row[last])))
 			}
 		}
+		if m := configs[last].WidthMax; m > 0 { // wrapped by Flush
+			width = min(width, m)
+		}
 		if width-over >= narrowest {
 			configs[last].WidthMax, configs[last].WidthMaxEnforcer = width-over, text.WrapSoft
 			s = t.layOut(rows, configs)
 		}
 	}
-	if t.flushed {
+	if t.flushed && len(t.header) > 0 {
 		_, s, _ = strings.Cut(s, "\n") // without the header
 	}
 	if s != "" {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -62,7 +63,7 @@ func startsGoroutine(n ast.Node) bool {
 		return true
 	case *ast.CallExpr:
 		if f, ok := n.Fun.(*ast.SelectorExpr); ok {
-			return f.Sel.Name == "Go" || f.Sel.Name == "Parallel" || f.Sel.Name == "RunParallel"
+			return slices.Contains([]string{"Go", "Parallel", "RunParallel", "AfterFunc"}, f.Sel.Name)
 		}
 	}
 	return false

@@ -43,7 +43,7 @@ type serviceHealth struct {
 	reason    string         // of the last failed launch
 	withdrawn batch.Duration // how long the last failed launch withdrew it; 0 after a launch
 	until     batch.Time     // when it is offered again
-	probe     batch.JobID    // the job that tries whether the program is back
+	probe     batch.JobID    // the job that tries whether the program is back, while it is Starting
 
 	failures int        // in a row, each within quickRun
 	failed   batch.Time // the last of them
@@ -80,16 +80,13 @@ func (o offer) clone() offer {
 // noteLaunch reports that an attempt of a service was launched.
 func (o offer) noteLaunch(service string) {
 	if h := o[service]; h != nil {
-		h.withdrawn, h.until, h.probe = 0, 0, ""
+		h.withdrawn, h.until = 0, 0
 	}
 }
 
 // noteEnd reports how an attempt ended.
 func (o offer) noteEnd(now batch.Time, j *Job, how batch.Outcome) {
 	h := o[j.Service]
-	if h != nil && h.probe == j.ID {
-		h.probe = ""
-	}
 	switch {
 	case how.NotExecutable:
 		h = o.of(j.Service)
@@ -176,7 +173,7 @@ func (s *Site) MayLaunch(now batch.Time, key batch.Key) error {
 	if h == nil || h.withdrawn == 0 {
 		return nil
 	}
-	if now >= h.until && (h.probe == "" || h.probe == j.ID) {
+	if probe := s.book.byID[h.probe]; now >= h.until && (probe == nil || probe == j || probe.State != Starting) {
 		h.probe = j.ID
 		return nil
 	}

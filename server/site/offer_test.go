@@ -80,6 +80,9 @@ func TestAServiceThatCannotBeExecutedIsWithdrawnForAWhile(t *testing.T) {
 	if err := s.MayLaunch(sec(31), keys["b"]); err != nil {
 		t.Errorf("the first job tries: %v", err)
 	}
+	if _, err := s.Starting(sec(31), keys["b"]); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.MayLaunch(sec(31), keys["a"]); err == nil {
 		t.Error("a second job tries beside the first")
 	}
@@ -87,6 +90,16 @@ func TestAServiceThatCannotBeExecutedIsWithdrawnForAWhile(t *testing.T) {
 		t.Errorf("after the second failure: %+v", fx.Plans)
 	}
 	keys["b"] = j.Key()
+	if err := s.MayLaunch(sec(91), keys["b"]); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Starting(sec(91), keys["b"]); err != nil {
+		t.Fatal(err)
+	}
+	// Its node has left: the job waits again, and another one may try.
+	if err := s.Unlaunched(keys["b"]); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.MayLaunch(sec(91), keys["a"]); err != nil {
 		t.Error(err)
 	}
