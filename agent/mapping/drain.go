@@ -27,8 +27,8 @@ type DrainLimits struct {
 const seenWithin = 30 * batch.Second
 
 // Drain decides which jobs leave draining sites and sites that have withdrawn their service:
-// waiting jobs in order of submission, AtOnce at a time. Moves that other agents order count too, so any number of agents can
-// drain one site. Make one with NewDrain.
+// waiting jobs in order of submission, AtOnce at a time. Moves that other agents order count too, so
+// any number of agents can drain one site. Make one with NewDrain.
 type Drain struct {
 	limits DrainLimits
 	sites  map[string]*drainedSite
