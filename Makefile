@@ -70,8 +70,7 @@ check: vet ## the inner loop: vet, layout and the fast tests, without race detec
 CORES = /(batch|batch/(engine|plan/[a-z]+|policy|policy/(cbf|convergent|dfrs|dynp|easy|fcfs|overbook)(/.*)?)|reallocation|agent/mapping|server/(site|catalogue|loop)|sim/(lublin|scenarios)|cmd/drover-lab/(growth|papers/(chart|convergent|dynp|overbooking|reallocation)(/.*)?|papers/dfrs))$$
 
 # Go caches test results, so a second run tests only what has changed. Tests that run processes
-# mostly wait: they begin, the longest first, and the others compute
-# beside them.
+# mostly wait: they begin, the longest first, and the others compute beside them.
 .PHONY: race
 race: ## the tests alone, with the race detector where there are goroutines
 	@failed=

@@ -48,3 +48,38 @@ func TestAJobAtASilentSiteIsNotUnknownToRestartedAgents(t *testing.T) {
 	m.chaos.start(m.byName[site])
 	<-waited
 }
+
+// A site that an operator forgets at one agent is forgotten at all of them: its jobs count as unknown.
+func TestAForgottenSiteIsForgottenByAllAgents(t *testing.T) {
+	t.Parallel()
+	m := newMortal(t)
+	if code, _, text := m.try("forget", "lyon", "--yes"); code == cmdline.ExitOK || !strings.Contains(text, "answers") {
+		t.Errorf("a site that answers: exit code %d: %s", code, text)
+	}
+	id := m.must(t, cmdline.ExitOK, "submit", "exec", `argv=["true"]`, "--site", "lyon", "--begin", "1h")
+	m.chaos.kill(m.byName["lyon"])
+	await := func(agent *victim, code int, args ...string) {
+		t.Helper()
+		g := &grid{agent: agent.url}
+		for begun := time.Now(); ; {
+			got, _, text := g.try(args...)
+			if got == code {
+				return
+			}
+			if time.Since(begun) > time.Minute {
+				t.Fatalf("%s: drover %s: exit code %d: %s", agent.name, strings.Join(args, " "), got, text)
+			}
+		}
+	}
+	for _, a := range m.chaos.agents { // each remembers the job
+		g := &grid{agent: a.url}
+		g.until(t, func() bool {
+			_, out, _ := g.try("job", id)
+			return strings.Contains(out, "unknown for")
+		})
+	}
+	await(m.first, cmdline.ExitOK, "forget", "lyon", "--yes")
+	for _, a := range m.chaos.agents {
+		await(a, cmdline.ExitNotFound, "job", id)
+	}
+}
